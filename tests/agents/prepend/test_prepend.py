@@ -46,7 +46,7 @@ def labels_of(classifier: Path, text: str, k: int, order: str) -> list[str]:
 
 @pytest.mark.parametrize("order", ["paper", "natural"])
 @pytest.mark.parametrize("k", [1, 3, 5])
-def test_context_and_reply_begin_with_their_own_labels(model_file: Path, classifier: Path, k: int, order: str) -> None:
+def test_context_and_reply_start_with_their_own_labels(model_file: Path, classifier: Path, k: int, order: str) -> None:
     agent = load(model_file, prepend_k=k, prepend_order=order)
     batch = agent.batchify(observed(agent, EXAMPLE))
     reply = EXAMPLE["labels"][0]
@@ -55,7 +55,7 @@ def test_context_and_reply_begin_with_their_own_labels(model_file: Path, classif
         assert tokens[0].tolist() == agent.dict.txt2vec(expected)
 
 
-def test_training_examples_get_labels_too(model_file: Path) -> None:
+def test_training_batch_has_labels_before_replies(model_file: Path) -> None:
     agent = load(model_file)
     batch = agent.batchify(observed(agent, EXAMPLE, {"text": "Hello.", "labels": ["Hi."]}))
     bare = agent.dict.txt2vec("Hi.")
@@ -63,7 +63,7 @@ def test_training_examples_get_labels_too(model_file: Path) -> None:
     assert batch.label_vec[1].tolist()[3 : 3 + len(bare)] == bare
 
 
-def test_candidates_get_their_own_labels(model_file: Path, classifier: Path) -> None:
+def test_candidates_start_with_their_own_labels(model_file: Path, classifier: Path) -> None:
     agent = load(model_file)
     texts = ["They will understand.", "We won the cup!"]
     for tokens, text in zip(agent.replies_tokens(texts), texts, strict=True):
@@ -71,7 +71,7 @@ def test_candidates_get_their_own_labels(model_file: Path, classifier: Path) -> 
         assert tokens.tolist() == agent.dict.txt2vec(" ".join([*labels, text]))
 
 
-def test_candidates_of_a_training_get_them_too(model_file: Path) -> None:
+def test_inline_training_candidates_start_with_labels(model_file: Path) -> None:
     agent = load(model_file, candidates="inline")
     example = {**EXAMPLE, "label_candidates": ["We won the cup!", *EXAMPLE["labels"]]}
     batch = agent.batchify(observed(agent, example))
@@ -79,7 +79,7 @@ def test_candidates_of_a_training_get_them_too(model_file: Path) -> None:
     assert [tokens.tolist() for tokens in batch.candidate_vecs[0]] == expected
 
 
-def test_what_is_shown_stays_as_it_is(model_file: Path) -> None:
+def test_observed_texts_remain_without_labels(model_file: Path) -> None:
     agent = load(model_file)
     (observation,) = observed(agent, EXAMPLE)
     before = observation["text_vec"].tolist()
@@ -89,14 +89,14 @@ def test_what_is_shown_stays_as_it_is(model_file: Path) -> None:
     assert batch.labels == EXAMPLE["labels"]
 
 
-def test_labels_come_on_top_of_what_texts_are_cut_to(model_file: Path) -> None:
+def test_labels_are_added_on_top_of_the_truncation_limit(model_file: Path) -> None:
     agent = load(model_file)
     long = {"text": "sad " * 300, "labels": ["happy " * 300]}
     batch = agent.batchify(observed(agent, long))
     assert batch.text_vec.shape == batch.label_vec.shape == (1, 103)
 
 
-def test_labels_are_no_unknown_words(model_file: Path) -> None:
+def test_dictionary_contains_all_label_words(model_file: Path) -> None:
     """Some emotions' names do not occur in the sample's texts, so a dictionary of these would lack them."""
     agent = load(model_file)
     assert agent.new_words
@@ -106,7 +106,7 @@ def test_labels_are_no_unknown_words(model_file: Path) -> None:
     assert len(weights(model_file)["embedding.weight"]) == len(agent.dict)
 
 
-def test_all_texts_of_a_batch_are_classified_together(model_file: Path, monkeypatch: Any) -> None:
+def test_batch_texts_are_classified_in_one_call(model_file: Path, monkeypatch: Any) -> None:
     agent = load(model_file)
     calls: list[int] = []
     real = agent.classifier._agent.class_probabilities
@@ -131,7 +131,7 @@ def pretrained(tmp_path_factory: pytest.TempPathFactory, classifier: Path) -> Pa
     )  # fmt: skip
 
 
-def test_labels_stand_behind_the_start_token(pretrained: Path, classifier: Path) -> None:
+def test_labels_follow_the_start_token(pretrained: Path, classifier: Path) -> None:
     agent = load(pretrained)
     batch = agent.batchify(observed(agent, {"text": "sad", "labels": ["ok"]}))
     tokenizer = agent.dict.tokenizer_of_encoder
@@ -140,7 +140,7 @@ def test_labels_stand_behind_the_start_token(pretrained: Path, classifier: Path)
         assert tokens[0].tolist() == expected
 
 
-def test_an_encoder_that_is_too_short_for_texts_and_labels_is_named(pretrained: Path) -> None:
+def test_text_with_labels_exceeding_encoder_length_raises_option_error(pretrained: Path) -> None:
     """It takes 128 tokens, two of which are special; the longest label has 12 tokens."""
     with pytest.raises(OptionError, match=r"--text-truncate 120: with --prepend-k 1 a text has up to 132 tokens.*126"):
         load(pretrained, text_truncate=120)
@@ -149,7 +149,7 @@ def test_an_encoder_that_is_too_short_for_texts_and_labels_is_named(pretrained: 
 # --- pool, evaluation, chat ------------------------------------------------------------------------------------------
 
 
-def test_the_pool_holds_clean_texts_encoded_with_labels(model_file: Path, classifier: Path) -> None:
+def test_pool_texts_are_unlabelled_but_encoded_with_labels(model_file: Path, classifier: Path) -> None:
     agent = load(model_file)
     pool = agent.pool()
     text = pool.texts[0]
@@ -159,18 +159,18 @@ def test_the_pool_holds_clean_texts_encoded_with_labels(model_file: Path, classi
     torch.testing.assert_close(pool.encodings[0], encoding)
 
 
-def test_the_pool_is_as_large_as_without_labels(model_file: Path) -> None:
+def test_labels_do_not_change_the_pool_size(model_file: Path) -> None:
     """420 of the sample's training replies have at most 20 tokens of their own."""
     assert len(load(model_file).pool().texts) == 420
 
 
 @pytest.mark.parametrize("change", [{"prepend_k": 1}, {"prepend_order": "natural"}])
-def test_other_labels_make_another_pool(model_file: Path, change: dict[str, Any]) -> None:
+def test_label_options_change_the_pool_source(model_file: Path, change: dict[str, Any]) -> None:
     assert load(model_file)._pool_source() == load(model_file)._pool_source()
     assert load(model_file, **change)._pool_source() != load(model_file)._pool_source()
 
 
-def test_evaluation_reports_all_numbers_whatever_the_batch_size(model_file: Path) -> None:
+def test_evaluation_metrics_do_not_depend_on_batch_size(model_file: Path) -> None:
     report, other = evaluate(model_file), evaluate(model_file, batchsize=7)
     ours = {f"p_at_1_100_{protocol}" for protocol in ("shuffled", "ordered", "inline")} | {"avg_bleu", "mrr"}
     for key in ours:
@@ -182,7 +182,7 @@ def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str
     assert chat(model_file, [message])[0] in load(model_file).pool().texts
 
 
-def test_it_can_be_moved_without_its_classifier(classifier: Path, tmp_path: Path) -> None:
+def test_moved_model_works_without_the_original_classifier(classifier: Path, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     path = train_base(tmp_path / "here" / "model", "empathy:prepend", classifier=str(classifier), num_epochs=1)
     before = evaluate(path)["mrr"]
@@ -195,21 +195,21 @@ def test_it_can_be_moved_without_its_classifier(classifier: Path, tmp_path: Path
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def test_the_same_seed_gives_the_same_model(classifier: Path, tmp_path: Path) -> None:
+def test_same_seed_gives_same_weights(classifier: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         train_base(tmp_path / name, "empathy:prepend", classifier=str(classifier))
     one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
     assert all(torch.equal(one[name], two[name]) for name in one)
 
 
-def test_a_training_goes_on_where_it_was(classifier: Path, tmp_path: Path) -> None:
+def test_training_resumes_from_checkpoint(classifier: Path, tmp_path: Path) -> None:
     for steps in (2, 5):
         train_base(tmp_path / "model", "empathy:prepend", classifier=str(classifier), max_train_steps=steps)
     stats = json.loads((tmp_path / "model.trainstats").read_text())
     assert stats["parleys"] == 5
 
 
-def test_it_begins_with_a_model_that_knows_fewer_words(classifier: Path, tmp_path: Path) -> None:
+def test_init_model_with_fewer_words_is_extended(classifier: Path, tmp_path: Path) -> None:
     base = train_base(tmp_path / "base")
     path = train_base(
         tmp_path / "model", "empathy:prepend", classifier=str(classifier), init_model=str(base), learningrate=0.0
@@ -219,7 +219,7 @@ def test_it_begins_with_a_model_that_knows_fewer_words(classifier: Path, tmp_pat
     torch.testing.assert_close(new[: len(old)], old)
 
 
-def test_two_processes_train(classifier: Path, tmp_path: Path) -> None:
+def test_two_process_training_evaluates_and_stores_the_classifier(classifier: Path, tmp_path: Path) -> None:
     arguments = ("-m", "empathy:prepend", *SAMPLE, *TINY_SIZES, "-bs", "32", "--classifier", classifier, "-mf", "two")
     succeeded(parlai_command("multiprocessing_train", *arguments, "--distributed-world-size", "2", cwd=tmp_path))
     stats = json.loads((tmp_path / "two.trainstats").read_text())
@@ -236,7 +236,7 @@ def test_two_processes_train(classifier: Path, tmp_path: Path) -> None:
         ({"n_positions": 102, "prepend_k": 3}, "--text-truncate 100: with --prepend-k 3 a text has up to 103 tokens"),
     ],
 )
-def test_options_that_cannot_work_are_named(
+def test_invalid_options_raise_one_line_error(
     classifier: Path, tmp_path: Path, changes: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(EmpathyError) as caught:
@@ -245,6 +245,6 @@ def test_options_that_cannot_work_are_named(
     assert "\n" not in str(caught.value)
 
 
-def test_the_classifier_is_not_trained(model_file: Path, classifier: Path) -> None:
+def test_classifier_stays_frozen(model_file: Path, classifier: Path) -> None:
     copy = FrozenClassifier.load(Opt(classifier=f"{model_file}.classifier/model"))
     assert copy.fingerprint == FrozenClassifier.load(Opt(classifier=str(classifier))).fingerprint

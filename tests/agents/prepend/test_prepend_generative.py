@@ -27,7 +27,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory, classifier: Path) -> Pa
     return train_base(path, "empathy:prepend/generative", classifier=str(classifier), prepend_k=2)
 
 
-def test_the_context_alone_begins_with_labels(model_file: Path) -> None:
+def test_only_the_context_starts_with_labels(model_file: Path) -> None:
     agent = load(model_file)
     (observation,) = observed(agent, EXAMPLE)
     batch = agent.batchify([observation])
@@ -39,19 +39,19 @@ def test_the_context_alone_begins_with_labels(model_file: Path) -> None:
     assert batch.full_text_vec[0].tolist()[: len(bare)] == bare, "what is blocked is what was said"
 
 
-def test_the_labels_matter(model_file: Path) -> None:
+def test_label_order_changes_the_loss(model_file: Path) -> None:
     """The order of labels changes the loss, so they are used."""
     natural, paper = evaluate(model_file, prepend_order="natural"), evaluate(model_file)
     assert float(natural["loss"]) != float(paper["loss"])
 
 
-def test_evaluation_and_chat(model_file: Path) -> None:
+def test_model_evaluates_and_chats(model_file: Path) -> None:
     report = evaluate(model_file)
     assert {"ppl", "token_acc", "avg_bleu", "dist_1"} <= set(report)
     assert len(chat(model_file, ["I lost my job.", ""])) == 2
 
 
-def test_it_begins_with_a_model_that_knows_fewer_words(classifier: Path, tmp_path: Path) -> None:
+def test_init_model_with_fewer_words_is_extended(classifier: Path, tmp_path: Path) -> None:
     base = train_base(tmp_path / "base", "empathy:generative")
     path = train_base(
         tmp_path / "model", "empathy:prepend/generative", classifier=str(classifier), init_model=str(base),
@@ -63,7 +63,7 @@ def test_it_begins_with_a_model_that_knows_fewer_words(classifier: Path, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["bart", "gpt2"])
-def test_labels_stand_behind_a_tokenizers_special_tokens(classifier: Path, tmp_path: Path, name: str) -> None:
+def test_labels_follow_the_tokenizers_special_tokens(classifier: Path, tmp_path: Path, name: str) -> None:
     path = train_base(
         tmp_path / "model", "empathy:prepend/generative", classifier=str(classifier), max_train_steps=1,
         hf_model=str(write_language_model(name, tmp_path / name)), text_truncate=40, label_truncate=10,
@@ -75,7 +75,7 @@ def test_labels_stand_behind_a_tokenizers_special_tokens(classifier: Path, tmp_p
     assert batch.text_vec[0].tolist()[: len(expected)] == expected
 
 
-def test_texts_too_long_with_their_labels_are_named(classifier: Path, tmp_path: Path) -> None:
+def test_text_with_labels_exceeding_positions_raises_option_error(classifier: Path, tmp_path: Path) -> None:
     changes: dict[str, Any] = {"classifier": str(classifier), "n_positions": 101, "prepend_k": 3}
     with pytest.raises(OptionError, match="--text-truncate 100: with --prepend-k 3 a text has up to 103 tokens"):
         train_base(tmp_path / "model", "empathy:prepend/generative", **changes)

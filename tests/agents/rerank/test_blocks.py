@@ -13,20 +13,20 @@ from parlai_empathy.metrics.precision_at_k import BLOCK, block_order, block_rank
 
 @settings(max_examples=30)
 @given(st.integers(0, 450), st.sampled_from(["shuffled", "ordered"]))
-def test_every_block_comes_once_and_whole(total: int, protocol: str) -> None:
+def test_each_complete_block_is_returned_once(total: int, protocol: str) -> None:
     blocks: Blocks[int] = Blocks(protocol, total)
     found = [block for position in range(total) if (block := blocks.add(position, position))]
     expected = block_order(total, protocol).view(-1, BLOCK).tolist()
     assert sorted(found) == sorted(expected)
 
 
-def test_an_ordered_block_is_complete_with_its_last_example() -> None:
+def test_ordered_block_completes_with_its_last_example() -> None:
     blocks: Blocks[str] = Blocks("ordered", 250)
     complete = [position for position in range(250) if blocks.add(position, "x")]
     assert complete == [99, 199]
 
 
-def test_the_numbers_are_those_of_vectors() -> None:
+def test_block_precisions_match_vector_ranking() -> None:
     """Examples are numbers with random vectors: the ranks of both methods must agree."""
     draw = torch.Generator().manual_seed(2)
     contexts, replies = torch.randn(330, 4, generator=draw), torch.randn(330, 4, generator=draw)
@@ -49,7 +49,7 @@ def test_the_numbers_are_those_of_vectors() -> None:
             assert "n:300" in totals[key(k, protocol)].signature  # type: ignore[attr-defined]
 
 
-def test_signatures_say_of_which_examples_in_which_order() -> None:
+def test_signatures_contain_split_and_order() -> None:
     ranks = torch.ones(BLOCK, dtype=torch.long)
     precisions: BlockPrecisions[int] = BlockPrecisions(BLOCK, lambda _: ranks, "any", "valid", "side-by-side-4")
     signatures = [metric.signature for place in range(BLOCK) for _, metric in precisions.add(place)]

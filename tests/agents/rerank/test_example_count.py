@@ -20,17 +20,17 @@ def options(**changes: Any) -> Opt:
 
 
 @pytest.mark.parametrize("fold", COUNTS)
-def test_a_training_is_asked_for_the_fold_of_the_message(fold: str) -> None:
+def test_example_count_in_training_follows_the_message_fold(fold: str) -> None:
     training = options(datatype="train", validation_max_exs=-1)
     assert evaluated(training, {"id": TASK, "fold": fold}) == COUNTS[fold]
 
 
-def test_of_several_tasks_it_is_the_messages() -> None:
+def test_example_count_of_several_tasks_follows_the_message_id() -> None:
     assert evaluated(options(task=f"{TASK}:Speaker,{TASK}"), {"id": TASK, "fold": "test"}) == COUNTS["test"]
     assert evaluated(options(task=f"{TASK}:Speaker", evaltask=TASK), {"id": TASK, "fold": "test"}) == COUNTS["test"]
 
 
-def test_a_message_that_does_not_say_is_of_the_options_task() -> None:
+def test_example_count_defaults_to_the_task_option() -> None:
     assert evaluated(options(), {}) == COUNTS["test"]
 
 
@@ -45,5 +45,5 @@ def test_a_message_that_does_not_say_is_of_the_options_task() -> None:
         ({"datatype": "train", "num_examples": 5, "validation_max_exs": -1}, "valid", 133),
     ],
 )
-def test_it_is_no_more_than_the_evaluation_takes(changes: dict[str, Any], fold: str, expected: int) -> None:
+def test_example_count_is_limited_by_evaluation_options(changes: dict[str, Any], fold: str, expected: int) -> None:
     assert evaluated(options(**changes), {"id": TASK, "fold": fold}) == expected

@@ -94,7 +94,7 @@ def with_head_times(model_file: Path, factor: float, path: Path) -> Path:
     return path
 
 
-def test_all_protocols_and_avg_bleu_are_reported(report: dict[str, Any]) -> None:
+def test_evaluation_reports_all_protocols_and_avg_bleu(report: dict[str, Any]) -> None:
     for protocol in ("shuffled", "ordered", "inline"):
         values = [float(report[key(k, protocol)]) for k in (1, 3, 10)]
         assert 0 <= values[0] <= values[1] <= values[2] <= 1
@@ -104,7 +104,7 @@ def test_all_protocols_and_avg_bleu_are_reported(report: dict[str, Any]) -> None
     assert float(report["hits@1"]) == pytest.approx(float(report[key(1, "inline")]))
 
 
-def test_what_the_retriever_does_not_find_stays_where_it_is(
+def test_reranking_changes_only_the_top_ranks(
     report: dict[str, Any], plain: dict[str, Any], loud_report: dict[str, Any]
 ) -> None:
     """Only the first four ranks change: P@10 is the retriever's, P@1 and P@3 may differ."""
@@ -113,7 +113,7 @@ def test_what_the_retriever_does_not_find_stays_where_it_is(
     assert float(loud_report[key(10, "inline")]) != pytest.approx(float(plain[key(10, "inline")]))
 
 
-def test_a_validation_in_training_measures_the_same_protocols(tmp_path: Path, bert: Path, retriever: Path) -> None:
+def test_validation_in_training_matches_separate_evaluation(tmp_path: Path, bert: Path, retriever: Path) -> None:
     """Each of them can be the ``--validation-metric``."""
     chosen = {"validation_metric": key(1, "shuffled"), "validation_every_n_steps": 1, "max_train_steps": 1}
     chosen |= {"validation_max_exs": -1}
@@ -123,7 +123,7 @@ def test_a_validation_in_training_measures_the_same_protocols(tmp_path: Path, be
         assert float(valid[key(1, protocol)]) == pytest.approx(float(alone[key(1, protocol)]))
 
 
-def test_each_of_several_tasks_has_its_blocks(model_file: Path) -> None:
+def test_block_precision_is_per_task_with_several_tasks(model_file: Path) -> None:
     tasks = ["empathy:empathetic_dialogues", "empathy:empathetic_dialogues:BothRoles"]
     report = evaluate(model_file, ",".join(tasks), datatype="valid")
     for task in tasks:
@@ -133,7 +133,9 @@ def test_each_of_several_tasks_has_its_blocks(model_file: Path) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["shuffled", "ordered"])
-def test_block_precision_equals_a_plain_computation(report: dict[str, Any], model_file: Path, protocol: str) -> None:
+def test_block_precision_matches_per_example_computation(
+    report: dict[str, Any], model_file: Path, protocol: str
+) -> None:
     """Computed one context at a time: the retriever's four best of the block, sorted by the sum of both scores."""
     from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
     from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
@@ -157,7 +159,7 @@ def test_block_precision_equals_a_plain_computation(report: dict[str, Any], mode
     assert float(report[key(1, protocol)]) == pytest.approx(hits / 100)
 
 
-def test_a_model_that_says_nothing_new_ranks_as_its_retriever(
+def test_zero_head_ranks_like_the_retriever(
     tmp_path: Path, model_file: Path, plain: dict[str, Any], loud_report: dict[str, Any]
 ) -> None:
     silent = with_head_times(model_file, 0, tmp_path / "silent")
@@ -168,7 +170,7 @@ def test_a_model_that_says_nothing_new_ranks_as_its_retriever(
     assert float(loud_report["mrr"]) != pytest.approx(float(plain["mrr"]))
 
 
-def test_loss_is_of_the_true_reply_against_the_retrievers_best_of_a_hundred(model_file: Path) -> None:
+def test_loss_ranks_true_reply_against_retrieved_negatives(model_file: Path) -> None:
     agent = load(model_file)
     agent.model.eval()
     texts = ["I lost my job.", "I passed my exam!", "My heron has flown away."]
@@ -190,14 +192,14 @@ def test_loss_is_of_the_true_reply_against_the_retrievers_best_of_a_hundred(mode
         assert loss.item() == pytest.approx(expected.item(), abs=1e-4)
 
 
-def test_replies_that_are_all_the_same_are_refused(model_file: Path) -> None:
+def test_identical_replies_raise_option_error(model_file: Path) -> None:
     agent = load(model_file)
     agent._training_replies = ["Oh."]
     with pytest.raises(OptionError, match="all replies of a batch are the same"):
         agent._losses([Message({"lines": ["Hello"], "labels": ["Oh."]})])
 
 
-def test_scores_of_pairs_are_those_that_it_ranks_by(loud: Path, model_file: Path) -> None:
+def test_score_order_matches_the_ranking(loud: Path, model_file: Path) -> None:
     lines, replies = ["I lost my job.", "Oh no."], ["I am so sorry.", "Well done!", "Herons.", "Why?"]
     for path in (loud, model_file):
         agent = load(path)
@@ -208,7 +210,7 @@ def test_scores_of_pairs_are_those_that_it_ranks_by(loud: Path, model_file: Path
     assert agent.score_pairs([], []).shape == (0,)
 
 
-def test_it_chats_from_the_retrievers_pool(model_file: Path) -> None:
+def test_chat_replies_come_from_the_retriever_pool(model_file: Path) -> None:
     agent = load(model_file, interactive_mode=True)
     pool = agent.retriever.pool().texts
     for text in ("I passed my exam!", "Thank you so much."):
@@ -220,19 +222,19 @@ def test_it_chats_from_the_retrievers_pool(model_file: Path) -> None:
 
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n"])
-def test_a_message_without_a_word_is_answered(model_file: Path, blank: str) -> None:
+def test_blank_message_gets_a_reply_from_the_pool(model_file: Path, blank: str) -> None:
     agent = load(model_file, interactive_mode=True)
     for text in (blank, "I passed my exam!"):
         agent.observe(Message({"text": text, "episode_done": False}))
         assert agent.act()["text"] in agent.retriever.pool().texts
 
 
-def test_the_pool_can_be_chosen(model_file: Path) -> None:
+def test_pool_option_selects_the_pool(model_file: Path) -> None:
     agent = load(model_file, interactive_mode=True, pool="empathy:empathetic_dialogues:Speaker")
     assert set(agent.retriever.pool().texts) != set(load(model_file).retriever.pool().texts)
 
 
-def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path, retriever: Path) -> None:
+def test_training_resumes_from_checkpoint(tmp_path: Path, bert: Path, retriever: Path) -> None:
     train(tmp_path / "model", bert, retriever, max_train_steps=2)
     first = torch.load(tmp_path / "model.checkpoint", weights_only=False)
     train(tmp_path / "model", bert, retriever, max_train_steps=4)
@@ -243,14 +245,14 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path, bert: Path, retriever: 
 # --- what cannot work ------------------------------------------------------------------------------------------------
 
 
-def test_a_retriever_is_needed(tmp_path: Path, bert: Path) -> None:
+def test_missing_retriever_raises_error(tmp_path: Path, bert: Path) -> None:
     with pytest.raises(OptionError, match="--retriever is missing: name a trained model"):
         train(tmp_path / "model", bert, retriever="")  # type: ignore[arg-type]
     with pytest.raises(ModelFileError, match=r"--retriever .*gone is not a trained model"):
         train(tmp_path / "model", bert, tmp_path / "gone")
 
 
-def test_a_model_of_another_agent_is_no_retriever(tmp_path: Path, bert: Path) -> None:
+def test_retriever_of_another_agent_raises_option_error(tmp_path: Path, bert: Path) -> None:
     judge = train_judge(tmp_path / "judge")
     with pytest.raises(
         OptionError,
@@ -259,7 +261,7 @@ def test_a_model_of_another_agent_is_no_retriever(tmp_path: Path, bert: Path) ->
         train(tmp_path / "model", bert, judge)
 
 
-def test_the_model_keeps_its_retriever(tmp_path: Path, bert: Path, retriever: Path) -> None:
+def test_moved_model_works_without_the_original_retriever(tmp_path: Path, bert: Path, retriever: Path) -> None:
     """The model can be moved, and does not depend on the file that was named as its retriever."""
     named = tmp_path / "named"
     for ending in ("", ".opt", ".dict"):
@@ -275,7 +277,7 @@ def test_the_model_keeps_its_retriever(tmp_path: Path, bert: Path, retriever: Pa
     assert torch.equal(load(moved / "model").retriever.encode_turns([["hello"]]), before)
 
 
-def test_a_broken_retriever_is_named(tmp_path: Path, bert: Path, retriever: Path) -> None:
+def test_damaged_retriever_raises_model_file_error(tmp_path: Path, bert: Path, retriever: Path) -> None:
     broken = tmp_path / "broken"
     broken.write_bytes(retriever.read_bytes()[:1000])
     for ending in (".opt", ".dict"):
@@ -292,7 +294,7 @@ def test_a_broken_retriever_is_named(tmp_path: Path, bert: Path, retriever: Path
         ({"loss": "nnpu"}, "--loss nnpu: empathy:rerank supports only ce"),
     ],
 )
-def test_values_that_cannot_work(
+def test_invalid_options_raise_option_error(
     tmp_path: Path, bert: Path, retriever: Path, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(OptionError, match=message):

@@ -14,29 +14,29 @@ REPLIES = [f"reply {number}" for number in range(300)]
 
 
 @given(st.lists(st.sampled_from(REPLIES[:150]), min_size=1, max_size=130), st.integers(0, 9))
-def test_block_has_a_hundred_different_replies_and_the_batchs_among_them(batch: list[str], seed: int) -> None:
+def test_block_has_at_least_100_distinct_replies_including_the_batch(batch: list[str], seed: int) -> None:
     block = block_of(batch, REPLIES, random.Random(seed))
     assert len(block) == len(set(block)) == max(100, len(set(batch)))
     assert set(batch) <= set(block) <= set(REPLIES)
     assert block == block_of(batch, REPLIES, random.Random(seed))
 
 
-def test_a_batch_of_a_hundred_and_more_is_told_from_itself_alone() -> None:
+def test_block_of_a_large_batch_is_the_batch_itself() -> None:
     assert block_of(REPLIES[:120], REPLIES, random.Random(0)) == REPLIES[:120]
 
 
-def test_block_of_a_small_training_has_all_its_replies() -> None:
+def test_block_of_few_replies_contains_all_of_them() -> None:
     assert sorted(block_of(["b", "new"], ["a", "b", "c"], random.Random(0))) == ["a", "b", "c", "new"]
 
 
-def test_hard_candidates_are_the_best_wrong_ones() -> None:
+def test_hard_candidates_are_the_best_scoring_wrong_replies() -> None:
     scores = torch.tensor([[1.0, 5.0, 3.0, 4.0, 2.0], [9.0, 1.0, 2.0, 3.0, 8.0]])
     is_true = torch.tensor([[True, False, False, True, False], [False, True, False, False, False]])
     assert hard_candidates(scores, is_true, torch.tensor([3, 1]), 2).tolist() == [[3, 1, 2], [1, 0, 4]]
 
 
 @given(st.integers(0, 10_000), st.integers(1, 5))
-def test_hard_candidates_equal_a_plain_search(seed: int, count: int) -> None:
+def test_hard_candidates_match_brute_force_search(seed: int, count: int) -> None:
     draw = torch.Generator().manual_seed(seed)
     scores = torch.rand(4, 12, generator=draw)
     true = torch.randint(12, (4,), generator=draw)

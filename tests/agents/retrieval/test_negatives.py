@@ -22,7 +22,7 @@ def example(text: str, reply: str) -> Message:
     return Message({"full_text": text, "labels": [reply]})
 
 
-def test_each_example_gets_as_many_as_there_are() -> None:
+def test_draw_returns_requested_or_available_negatives() -> None:
     drawn = NEGATIVES.draw([example("I fell.", "Oh no!")], 2, random.Random(1))
     assert len(drawn[0]) == 2
     assert set(drawn[0]) < set(REPLIES[1:])
@@ -30,12 +30,12 @@ def test_each_example_gets_as_many_as_there_are() -> None:
     assert NEGATIVES.draw([example("I sang.", "Oh no!")], 5, random.Random(1)) == [[]], "it was not there when mined"
 
 
-def test_negatives_are_neither_the_very_best_nor_the_many_worst() -> None:
+def test_negatives_skip_the_top_and_bottom_ranks() -> None:
     assert _best(-torch.arange(100.0)[None]) == [list(range(FIRST, LAST))]
     assert _best(torch.tensor([[1.0, 3.0, 2.0]])) == [[1, 2, 0]]  # all, if there are few replies
 
 
-def test_no_true_reply_of_the_batch_is_drawn() -> None:
+def test_true_replies_of_the_batch_are_never_drawn() -> None:
     """All negatives apply to all examples: another's true reply would be trained as wrong."""
     batch = [example("I fell.", "Oh no!"), example("I won.", "Well done!")]
     for seed in range(20):
@@ -44,9 +44,7 @@ def test_no_true_reply_of_the_batch_is_drawn() -> None:
         assert drawn[1] == ["I see."]
 
 
-def test_the_first_step_trains_although_negatives_are_sought_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mining_negatives_leaves_the_model_in_training_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trains: list[bool] = []
     losses = RetrievalAgent.losses
 

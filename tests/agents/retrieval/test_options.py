@@ -63,12 +63,12 @@ def subset(opt: Opt, names: dict[str, Any]) -> dict[str, Any]:
     return {name: opt[name] for name in names}
 
 
-def test_the_papers_preset() -> None:
+def test_paper_preset_matches_the_paper() -> None:
     assert subset(parsed("--preset", "paper"), PAPERS) == PAPERS
 
 
 @pytest.mark.parametrize("arguments", [[], ["--preset", "default"]], ids=["none given", "default"])
-def test_the_default_preset_differs_from_the_papers_just_here(arguments: list[str]) -> None:
+def test_default_preset_differs_from_paper_only_in_known_options(arguments: list[str]) -> None:
     assert subset(parsed(*arguments), PAPERS) == PAPERS | OURS
 
 
@@ -89,23 +89,23 @@ def test_the_default_preset_differs_from_the_papers_just_here(arguments: list[st
         (["-histsz", "-1"], "history_size", -1),
     ],
 )
-def test_the_command_line_beats_both_presets(preset: str, arguments: list[str], name: str, value: object) -> None:
+def test_explicit_options_override_the_preset(preset: str, arguments: list[str], name: str, value: object) -> None:
     assert parsed("--preset", preset, *arguments)[name] == value
 
 
-def test_the_preset_works_through_the_parlai_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preset_works_through_the_parlai_command(monkeypatch: pytest.MonkeyPatch) -> None:
     # `parlai train_model` parses differently from the script itself.
     monkeypatch.setattr(TrainModel, "run", lambda script: script.opt)
     opt = superscript_main(["train_model", *TASK, "--preset", "paper", "-bs", "7"])
     assert subset(opt, PAPERS) == PAPERS | {"batchsize": 7}
 
 
-def test_the_preset_works_from_python() -> None:
+def test_preset_works_from_python() -> None:
     opt = TrainModel.setup_args().parse_kwargs(model="empathy:retrieval", preset="paper", batchsize=7)
     assert subset(opt, PAPERS) == PAPERS | {"batchsize": 7}
 
 
-def test_every_name_in_the_presets_is_an_option_of_a_training() -> None:
+def test_preset_names_are_training_options() -> None:
     opt = parsed()
     for presets in options.PRESETS.values():
         assert all(preset.keys() <= opt.keys() for preset in presets.values())
@@ -136,19 +136,19 @@ PAPERS_BERT = {
 @pytest.mark.parametrize(
     "arguments", [["--encoder", "hf", "--preset", "paper"], ["--preset", "paper", "--encoder", "hf"]]
 )
-def test_the_papers_preset_of_pretrained_encoders(arguments: list[str]) -> None:
+def test_paper_preset_of_pretrained_encoders_matches_the_paper(arguments: list[str]) -> None:
     assert subset(parsed(*arguments), PAPERS_BERT) == PAPERS_BERT
     assert parsed(*arguments, "--towers", "1", "-lr", "0.5")["towers"] == 1
 
 
-def test_the_default_preset_of_pretrained_encoders() -> None:
+def test_default_preset_of_pretrained_encoders() -> None:
     opt = parsed("--encoder", "hf")
     assert (opt["hf_model"], opt["towers"], opt["pooling"], opt["projection"]) == (MINILM, 1, "mean", 0)
     assert (opt["optimizer"], opt["symmetric_loss"], opt["score"]) == ("adamw", True, "cosine")
 
 
 @pytest.mark.parametrize(("preset", "ours"), [("default", True), ("paper", False)])
-def test_what_one_preset_sets_does_not_stay_in_the_next(preset: str, ours: bool) -> None:
+def test_later_preset_replaces_all_values_of_an_earlier_one(preset: str, ours: bool) -> None:
     # ParlAI parses several times: each choice on the command line sets defaults in turn.
     for encoder, presets in options.PRESETS.items():
         opt = parsed("--encoder", "hf", "--preset", "default", "--encoder", encoder, "--preset", preset)
@@ -160,19 +160,19 @@ def test_what_one_preset_sets_does_not_stay_in_the_next(preset: str, ours: bool)
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
-def test_a_chat_stays_a_batch_of_one(preset: str) -> None:
+def test_chat_uses_batch_size_one(preset: str) -> None:
     opt = parsed("--preset", preset, script=Interactive)
     assert opt["batchsize"] == 1
     assert opt["truncate_context"] == {"default": "oldest", "paper": "newest"}[preset]
 
 
-def test_an_evaluation_gets_no_options_of_the_training_loop() -> None:
+def test_evaluation_gets_no_training_loop_options() -> None:
     opt = parsed("--preset", "paper", script=EvalModel)
     assert opt["batchsize"] == 512
     assert "num_epochs" not in opt
 
 
-def test_an_unknown_preset_is_refused_with_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_preset_is_rejected_by_the_parser(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parsed("--preset", "papers")
     assert "invalid choice: 'papers'" in capsys.readouterr().err
@@ -182,7 +182,7 @@ def test_an_unknown_preset_is_refused_with_the_choices(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
-def test_presets_pass_the_check(preset: str) -> None:
+def test_each_preset_passes_the_checks(preset: str) -> None:
     options.check(parsed("--preset", preset))
 
 
@@ -213,7 +213,7 @@ def test_presets_pass_the_check(preset: str) -> None:
         (["--n-positions", "99"], ["--text-truncate 100", "--n-positions 99"]),
     ],
 )
-def test_values_that_cannot_work_are_named_with_their_option(arguments: list[str], parts: list[str]) -> None:
+def test_invalid_options_raise_option_error(arguments: list[str], parts: list[str]) -> None:
     with pytest.raises(OptionError) as caught:
         options.check(parsed(*arguments))
     message = str(caught.value)
@@ -223,7 +223,7 @@ def test_values_that_cannot_work_are_named_with_their_option(arguments: list[str
         assert part in message
 
 
-def test_half_precision_is_not_known() -> None:
+def test_fp16_raises_option_error() -> None:
     with pytest.raises(
         OptionError, match=r"^--fp16 true: retrievers do not support it; --precision bfloat16 is as fast$"
     ):
@@ -239,7 +239,7 @@ def test_half_precision_is_not_known() -> None:
         ["--candidates", "inline", "--symmetric-loss", "true"],
     ],
 )
-def test_options_that_do_not_go_together(arguments: list[str]) -> None:
+def test_incompatible_options_raise_option_error(arguments: list[str]) -> None:
     with pytest.raises(OptionError) as caught:
         options.check(parsed(*arguments))
     assert arguments[2] in str(caught.value) or arguments[0] in str(caught.value)
@@ -256,11 +256,11 @@ def test_options_that_do_not_go_together(arguments: list[str]) -> None:
         ["--text-truncate", "1", "--label-truncate", "1", "--n-positions", "1"],
     ],
 )
-def test_values_at_the_limits_work(arguments: list[str]) -> None:
+def test_values_at_the_limits_are_accepted(arguments: list[str]) -> None:
     options.check(parsed(*arguments))
 
 
-def test_a_reply_needs_another_to_be_told_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_with_batch_size_one_requires_other_negatives(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError, match=r"^--batchsize 1: .* use at least 2$"):
         options.check_training(parsed("-bs", "1"))
     options.check(parsed("-bs", "1"))  # only required for training

@@ -42,7 +42,7 @@ def one_line(error: BaseException) -> str:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_saved_is_loaded_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_save_and_load_round_trip_leaves_no_other_files(tmp_path: Path) -> None:
     pool().save(tmp_path / "model.pool")
     assert_equal(load_pool(tmp_path / "model.pool"), pool())
     assert os.listdir(tmp_path) == ["model.pool"]
@@ -63,7 +63,7 @@ def assert_refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
-def test_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
+def test_truncated_file_raises_model_file_error(tmp_path: Path, share: float) -> None:
     path = tmp_path / "model.pool"
     pool().save(path)
     whole = path.read_bytes()
@@ -73,7 +73,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
 
 @settings(max_examples=60)
 @given(content=st.binary(max_size=300))
-def test_a_file_of_any_bytes_is_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_random_bytes_raise_model_file_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("pool") / "model.pool"
     path.write_bytes(content)
     assert_refused(path)
@@ -90,7 +90,7 @@ def test_a_file_of_any_bytes_is_refused(tmp_path_factory: pytest.TempPathFactory
     ],
     ids=["tensor", "list", "part is missing", "parts do not fit", "texts are no list"],
 )
-def test_a_file_of_something_else_is_refused(tmp_path: Path, stored: Any) -> None:
+def test_file_with_wrong_content_raises_model_file_error(tmp_path: Path, stored: Any) -> None:
     torch.save(stored, tmp_path / "model.pool")
     assert_refused(tmp_path / "model.pool")
 
@@ -114,7 +114,7 @@ def torchs_old_format(stored: object, path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [torch.save, torchs_old_format, raw_pickle])
-def test_code_in_a_file_is_not_executed(tmp_path: Path, write: Callable[[object, Path], None]) -> None:
+def test_loading_executes_no_pickled_code(tmp_path: Path, write: Callable[[object, Path], None]) -> None:
     path, proof = tmp_path / "model.pool", tmp_path / "executed"
     write({"texts": ["a"], "encodings": torch.zeros(1, 2), "fingerprint": "x", "more": Attack(proof)}, path)
     assert_refused(path)
@@ -141,7 +141,7 @@ Pool([Slow()], torch.zeros(1, 2), "new").save(sys.argv[1])
 """
 
 
-def test_a_process_killed_while_it_saves_leaves_the_old_pool(tmp_path: Path) -> None:
+def test_process_killed_while_saving_leaves_the_old_pool(tmp_path: Path) -> None:
     path = tmp_path / "model.pool"
     pool("old").save(path)
     with subprocess.Popen([sys.executable, "-c", SAVE_SLOWLY, str(path)], stdout=subprocess.PIPE, text=True) as child:
@@ -166,7 +166,7 @@ def encode(texts: list[str]) -> Tensor:
     return torch.tensor([[float(len(text))] for text in texts])
 
 
-def test_the_stored_pool_of_the_same_model_is_taken_without_any_work(tmp_path: Path) -> None:
+def test_stored_pool_of_same_model_is_reused(tmp_path: Path) -> None:
     pool("same").save(tmp_path / "model.pool")
     found, is_new = stored_or_new(tmp_path / "model.pool", "same", texts=never, encode=never)
     assert not is_new
@@ -174,7 +174,7 @@ def test_the_stored_pool_of_the_same_model_is_taken_without_any_work(tmp_path: P
 
 
 @pytest.mark.parametrize("stored", [None, "of another model"], ids=["nothing stored", "another model's"])
-def test_a_pool_is_made_anew_for_another_model(tmp_path: Path, stored: str | None) -> None:
+def test_pool_missing_or_of_another_model_is_rebuilt(tmp_path: Path, stored: str | None) -> None:
     if stored:
         pool(stored).save(tmp_path / "model.pool")
     found, is_new = stored_or_new(tmp_path / "model.pool", "this", texts=lambda: ["a", "bcd"], encode=encode)
@@ -182,18 +182,18 @@ def test_a_pool_is_made_anew_for_another_model(tmp_path: Path, stored: str | Non
     assert_equal(found, Pool(["a", "bcd"], torch.tensor([[1.0], [3.0]]), "this"))
 
 
-def test_a_model_that_is_not_saved_has_a_new_pool() -> None:
+def test_unsaved_model_gets_a_new_pool() -> None:
     assert stored_or_new(None, "this", texts=lambda: ["a"], encode=encode)[1]
 
 
-def test_a_broken_stored_pool_is_an_error_and_not_silently_replaced(tmp_path: Path) -> None:
+def test_damaged_stored_pool_raises_error_and_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "model.pool").write_bytes(b"not a pool")
     with pytest.raises(ModelFileError, match=r"model\.pool is not a readable pool"):
         stored_or_new(tmp_path / "model.pool", "this", texts=lambda: ["a"], encode=encode)
     assert (tmp_path / "model.pool").read_bytes() == b"not a pool"
 
 
-def test_an_empty_pool_is_an_error() -> None:
+def test_empty_pool_raises_model_file_error() -> None:
     with pytest.raises(ModelFileError) as caught:
         stored_or_new(None, "this", texts=list, encode=never)
     assert "pool of replies is empty" in one_line(caught.value)
@@ -204,7 +204,7 @@ def test_an_empty_pool_is_an_error() -> None:
 
 @settings(max_examples=50)
 @given(n=st.integers(1, 6), replies=st.integers(1, 9), seed=st.integers(0, 999))
-def test_the_best_reply_has_the_greatest_dot_product(n: int, replies: int, seed: int) -> None:
+def test_best_reply_has_the_greatest_dot_product(n: int, replies: int, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     contexts = torch.randn(n, 3, generator=generator)
     encodings = torch.randn(replies, 3, generator=generator)
@@ -217,7 +217,7 @@ def test_the_best_reply_has_the_greatest_dot_product(n: int, replies: int, seed:
     assert Pool(texts, encodings, "x").best(contexts) == expected
 
 
-def test_the_name_says_how_many_replies_and_changes_with_any_of_them() -> None:
+def test_pool_name_has_its_size_and_changes_with_its_texts() -> None:
     def name(*texts: str) -> str:
         return Pool(list(texts), torch.zeros(len(texts), 1), "x").name
 

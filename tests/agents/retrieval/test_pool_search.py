@@ -56,7 +56,7 @@ def batch_of(agent: Any, messages: list[str]) -> Any:
 
 @pytest.mark.parametrize("choice", ["exact", "approximate", "auto"])
 @pytest.mark.usefixtures("few")
-def test_answers_are_those_of_parlais_ranking(model_file: Path, choice: str) -> None:
+def test_replies_match_parlai_ranking(model_file: Path, choice: str) -> None:
     agent = chat_agent(model_file, pool_index=choice, return_cand_scores=True)
     with torch.no_grad():
         ours = agent.eval_step(batch_of(agent, MESSAGES))
@@ -74,7 +74,7 @@ def test_answers_are_those_of_parlais_ranking(model_file: Path, choice: str) -> 
         assert same >= len(MESSAGES) - 1
 
 
-def test_one_of_the_best_is_drawn_where_the_option_says_so(model_file: Path) -> None:
+def test_topk_inference_draws_from_the_best_replies(model_file: Path) -> None:
     agent = chat_agent(model_file, inference="topk", topk=3)
     with torch.no_grad():
         outputs = [agent.eval_step(batch_of(agent, MESSAGES[:1])) for _ in range(40)]
@@ -82,7 +82,7 @@ def test_one_of_the_best_is_drawn_where_the_option_says_so(model_file: Path) -> 
 
 
 @pytest.mark.usefixtures("few")
-def test_the_index_is_stored_beside_the_pool_and_built_once(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_is_stored_with_the_pool_and_built_once(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = Path(f"{model_file}.pool.index")
     stored.unlink(missing_ok=True)
     first = chat_agent(model_file).respond(MESSAGES[0])
@@ -92,7 +92,7 @@ def test_the_index_is_stored_beside_the_pool_and_built_once(model_file: Path, mo
 
 
 @pytest.mark.usefixtures("few")
-def test_an_outdated_or_broken_index_is_built_anew(model_file: Path) -> None:
+def test_outdated_or_damaged_index_is_rebuilt(model_file: Path) -> None:
     stored, agent = Path(f"{model_file}.pool.index"), chat_agent(model_file)
     agent.respond(MESSAGES[0])
     whole = stored.read_bytes()
@@ -102,25 +102,25 @@ def test_an_outdated_or_broken_index_is_built_anew(model_file: Path) -> None:
         assert agent.pool().fingerprint.encode() in stored.read_bytes()
 
 
-def test_small_pools_have_no_index(model_file: Path) -> None:
+def test_small_pool_has_no_index(model_file: Path) -> None:
     agent = chat_agent(model_file, pool_index="approximate")
     assert agent.respond(MESSAGES[0]) in agent.pool().texts
     assert agent._pool_index() is None
 
 
-def test_a_choice_that_does_not_exist_is_named() -> None:
+def test_invalid_pool_index_raises_option_error() -> None:
     with pytest.raises(OptionError, match="--pool-index fast: must be one of auto, exact, approximate"):
         index_for("fast", Pool(["a"], torch.ones(1, 2), "x"), lambda turns: torch.ones(len(turns), 2))
 
 
 @pytest.mark.usefixtures("few")
-def test_an_index_that_finds_too_little_is_not_used(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_with_low_recall_is_not_used(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_search, "RECALL", 1.1)
     assert chat_agent(model_file)._pool_index() is None
 
 
 @pytest.mark.usefixtures("few")
-def test_a_pool_in_memory_alone_can_have_an_index(model_file: Path) -> None:
+def test_in_memory_pool_can_be_indexed(model_file: Path) -> None:
     agent = chat_agent(model_file)
     pool = replace(load_pool(f"{model_file}.pool"), path=None)
     index = index_for("approximate", pool, agent.encode_turns)
@@ -132,7 +132,7 @@ def test_a_pool_in_memory_alone_can_have_an_index(model_file: Path) -> None:
     assert texts == expected
 
 
-def test_without_faiss_a_large_pool_is_looked_through(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_pool_works_without_faiss(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_search, "_FEWEST", 10)
     monkeypatch.setattr(pool_search, "_LARGE", 600)
     monkeypatch.setattr(pool_search.importlib.util, "find_spec", lambda name: None)

@@ -43,7 +43,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
     return path
 
 
-def test_it_begins_with_the_encoders_own_weights(tmp_path: Path, bert: Path) -> None:
+def test_training_starts_from_the_encoder_weights(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, learningrate=0.0, max_train_steps=1)
     own = transformers.AutoModel.from_pretrained(bert).state_dict()
     ours = weights(tmp_path / "model")
@@ -52,7 +52,7 @@ def test_it_begins_with_the_encoders_own_weights(tmp_path: Path, bert: Path) -> 
             torch.testing.assert_close(ours[f"contexts.encoder.{name}"], values)
 
 
-def test_training_changes_the_encoder_and_evaluation_reports_all_protocols(model_file: Path, bert: Path) -> None:
+def test_encoder_is_trained_and_all_protocols_are_reported(model_file: Path, bert: Path) -> None:
     own = transformers.AutoModel.from_pretrained(bert).state_dict()
     name = "encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(weights(model_file)[f"contexts.encoder.{name}"], own[name])
@@ -63,7 +63,7 @@ def test_training_changes_the_encoder_and_evaluation_reports_all_protocols(model
 
 
 @pytest.mark.parametrize(("pooling", "projection", "score"), [("mean", 0, "cosine"), ("first", 12, "dot")])
-def test_vectors_are_those_of_the_encoder_called_by_hand(
+def test_encodings_match_the_transformers_library(
     tmp_path: Path, bert: Path, pooling: str, projection: int, score: str
 ) -> None:
     """Compares the agent's batch with the transformers library alone, one text at a time."""
@@ -88,7 +88,7 @@ def test_vectors_are_those_of_the_encoder_called_by_hand(
             torch.testing.assert_close(row, vector, atol=1e-5, rtol=1e-4)
 
 
-def test_one_tower_reads_both_sides_alike_and_two_learn_apart(tmp_path: Path, bert: Path, model_file: Path) -> None:
+def test_towers_option_shares_or_separates_the_encoders(tmp_path: Path, bert: Path, model_file: Path) -> None:
     one = load(model_file).model
     assert one.contexts is one.replies
     train(tmp_path / "two", bert, towers=2)
@@ -97,7 +97,7 @@ def test_one_tower_reads_both_sides_alike_and_two_learn_apart(tmp_path: Path, be
     assert not torch.equal(two.contexts.state_dict()[name], two.replies.state_dict()[name])
 
 
-def test_the_model_needs_no_other_folder_once_it_is_trained(tmp_path: Path, bert: Path) -> None:
+def test_trained_model_does_not_need_the_pretrained_folder(tmp_path: Path, bert: Path) -> None:
     copied = tmp_path / "bert"
     shutil.copytree(bert, copied)
     train(tmp_path / "model", copied)
@@ -107,20 +107,20 @@ def test_the_model_needs_no_other_folder_once_it_is_trained(tmp_path: Path, bert
     assert agent.act()["text"]
 
 
-def test_a_saved_model_gives_the_same_numbers(model_file: Path, tmp_path: Path) -> None:
+def test_repeated_evaluation_gives_the_same_metrics(model_file: Path, tmp_path: Path) -> None:
     first, second = (EvalModel.main(**TASK, model_file=str(model_file), datatype="valid") for _ in range(2))
     for name in ("p_at_1_100_shuffled", "p_at_10_100_inline", "avg_bleu", "loss"):
         assert float(first[name]) == float(second[name])
 
 
-def test_training_from_another_model_keeps_its_tokenizer(model_file: Path, tmp_path: Path, bert: Path) -> None:
+def test_init_model_provides_weights_and_dictionary(model_file: Path, tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "next", Path("no such model"), init_model=str(model_file), learningrate=0.0, max_train_steps=1)
     for name, values in weights(model_file).items():
         torch.testing.assert_close(weights(tmp_path / "next")[name], values)
     assert load(tmp_path / "next").dict.tok2ind == load(model_file).dict.tok2ind
 
 
-def test_gradient_caching_takes_the_same_step(tmp_path: Path, bert: Path) -> None:
+def test_gradient_cache_takes_the_same_step(tmp_path: Path, bert: Path) -> None:
     changes = {"max_train_steps": 1, "optimizer": "sgd", "learningrate": 1.0, "lr_scheduler": "none"}
     config = transformers.AutoConfig.from_pretrained(bert)
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0  # its random order differs in chunks
@@ -141,7 +141,7 @@ def test_gradient_caching_takes_the_same_step(tmp_path: Path, bert: Path) -> Non
 # --- hard negatives --------------------------------------------------------------------------------------------------
 
 
-def test_hard_negatives_are_mined_once_and_kept(tmp_path: Path, bert: Path) -> None:
+def test_hard_negatives_are_mined_once_and_reused(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, hard_negatives=2)
     kept = tmp_path / "model.negatives"
     stored = torch.load(kept, weights_only=True)
@@ -155,7 +155,7 @@ def test_hard_negatives_are_mined_once_and_kept(tmp_path: Path, bert: Path) -> N
     assert kept.stat().st_mtime_ns == written
 
 
-def test_hard_negatives_of_another_training_are_mined_anew(tmp_path: Path, bert: Path) -> None:
+def test_hard_negatives_are_mined_again_for_another_task(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, hard_negatives=1)
     for path in tmp_path.glob("model*"):
         if path.is_file() and path.suffix != ".negatives":
@@ -167,7 +167,7 @@ def test_hard_negatives_of_another_training_are_mined_anew(tmp_path: Path, bert:
     assert one == other
 
 
-def test_a_broken_file_of_hard_negatives_is_named(tmp_path: Path, bert: Path) -> None:
+def test_damaged_hard_negatives_file_raises_model_file_error(tmp_path: Path, bert: Path) -> None:
     (tmp_path / "model.negatives").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(ModelFileError, match=r"model\.negatives is not a readable file .* delete it"):
         train(tmp_path / "model", bert, hard_negatives=1)
@@ -176,12 +176,12 @@ def test_a_broken_file_of_hard_negatives_is_named(tmp_path: Path, bert: Path) ->
 # --- what cannot work ------------------------------------------------------------------------------------------------
 
 
-def test_texts_longer_than_the_encoder_takes_are_refused(tmp_path: Path, bert: Path) -> None:
+def test_text_truncate_beyond_encoder_length_raises_option_error(tmp_path: Path, bert: Path) -> None:
     with pytest.raises(OptionError, match=r"--text-truncate 127: .* takes at most 126"):
         train(tmp_path / "model", bert, text_truncate=127)
 
 
-def test_a_tokenizer_may_know_of_fewer_places(tmp_path: Path, bert: Path) -> None:
+def test_text_truncate_respects_the_tokenizer_length_limit(tmp_path: Path, bert: Path) -> None:
     """RoBERTa's configuration includes two positions that no token can have; its tokenizer does not."""
     roberta = shutil.copytree(bert, tmp_path / "roberta")
     tokenizer = transformers.AutoTokenizer.from_pretrained(bert, model_max_length=32)
@@ -196,13 +196,13 @@ def test_a_tokenizer_may_know_of_fewer_places(tmp_path: Path, bert: Path) -> Non
         train(tmp_path / "other", roberta, text_truncate=31, label_truncate=30)
 
 
-def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_pretrained_encoder_raises_model_file_error(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"--hf-model .*nothing cannot be loaded"):
         train(tmp_path / "model", tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("changes", [{}, {"gradient_cache": 3}])
-def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path, bert: Path, changes: dict[str, Any]) -> None:
+def test_nan_loss_raises_training_error_and_saves_no_model(tmp_path: Path, bert: Path, changes: dict[str, Any]) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(bert, broken)
     encoder = transformers.AutoModel.from_pretrained(bert)

@@ -47,7 +47,7 @@ def ids(words: list[str]) -> list[int]:
     return [WORDS.index(word) if word in WORDS else WORDS.index("<UNK>") for word in words]
 
 
-def test_a_transformers_vectors_are_the_authors(checkpoint: Path) -> None:
+def test_transformer_checkpoint_gives_reference_encodings(checkpoint: Path) -> None:
     context, reply = vectors(agent_of(checkpoint), CONTEXT, REPLY)
     state = transformer_state()
     turns = ["the", "dog", "won", "<SOC>", "the", "cat"]
@@ -55,7 +55,7 @@ def test_a_transformers_vectors_are_the_authors(checkpoint: Path) -> None:
     torch.testing.assert_close(reply, theirs(state, "cand", ids(REPLY.split())), atol=1e-5, rtol=1e-4)
 
 
-def test_a_berts_vectors_are_the_authors(tmp_path: Path) -> None:
+def test_bert_checkpoint_gives_reference_encodings(tmp_path: Path) -> None:
     state, berts, _ = bert_state()
     write(tmp_path / "bert.mdl", state, word_dict(PIECES), model="bert")
     context, reply = vectors(agent_of(tmp_path / "bert.mdl"), "dogs\nwon", "won dog")
@@ -72,7 +72,7 @@ def test_a_berts_vectors_are_the_authors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["transformer", "bert"])
-def test_it_trains_on_evaluates_and_chats_without_the_checkpoint(tmp_path: Path, kind: str) -> None:
+def test_trained_model_does_not_need_the_checkpoint(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "paper.mdl"
     if kind == "bert":
         write(path, bert_state()[0], word_dict(PIECES), model="bert")
@@ -91,7 +91,7 @@ def test_it_trains_on_evaluates_and_chats_without_the_checkpoint(tmp_path: Path,
     assert agent.opt["truncate_context"] == "newest"
 
 
-def test_a_model_trained_from_one_can_be_trained_from_in_turn(tmp_path: Path, checkpoint: Path) -> None:
+def test_init_model_may_itself_come_from_a_checkpoint(tmp_path: Path, checkpoint: Path) -> None:
     options = {
         **TASK,
         **SHORT,
@@ -117,7 +117,9 @@ def bert_checkpoint(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("kind", ["checkpoint", "bert_checkpoint"])
 @pytest.mark.parametrize("agent", ["multitask", "prepend"])
-def test_other_agents_begin_with_it(tmp_path: Path, kind: str, agent: str, request: pytest.FixtureRequest) -> None:
+def test_multitask_and_prepend_agents_start_from_a_checkpoint(
+    tmp_path: Path, kind: str, agent: str, request: pytest.FixtureRequest
+) -> None:
     """With an emotion head, or labels, which the checkpoint does not have."""
     options = {"init_model": str(request.getfixturevalue(kind)), "learningrate": 0.0, "max_train_steps": 1, **SHORT}
     if agent == "prepend":
@@ -130,7 +132,7 @@ def test_other_agents_begin_with_it(tmp_path: Path, kind: str, agent: str, reque
         torch.testing.assert_close(mine[: len(values)], values)
 
 
-def test_labels_stand_before_a_published_berts_texts(tmp_path: Path, bert_checkpoint: Path) -> None:
+def test_labels_precede_texts_of_a_bert_checkpoint(tmp_path: Path, bert_checkpoint: Path) -> None:
     """Its texts have no start token after which labels could be inserted."""
     classifier = train_classifier(tmp_path / "classifier", max_train_steps=1, num_epochs=-1)
     short = {**SHORT, "text_truncate": 8, "label_truncate": 8}
@@ -142,7 +144,7 @@ def test_labels_stand_before_a_published_berts_texts(tmp_path: Path, bert_checkp
     assert expected[-3:].tolist() == agent.dict.txt2vec("dogs won")
 
 
-def test_an_ensemble_reads_as_its_published_base(tmp_path: Path, bert_checkpoint: Path) -> None:
+def test_ensemble_encodes_like_its_published_base_model(tmp_path: Path, bert_checkpoint: Path) -> None:
     base = train(tmp_path / "base", "empathy:retrieval", init_model=str(bert_checkpoint), max_train_steps=1, **SHORT)
     classifier = train_classifier(tmp_path / "classifier", max_train_steps=1, num_epochs=-1)
     options = {"base_model": str(base), "classifier": str(classifier), "max_train_steps": 1}
@@ -151,19 +153,19 @@ def test_an_ensemble_reads_as_its_published_base(tmp_path: Path, bert_checkpoint
     torch.testing.assert_close(ensemble._base_contexts([obs["text_vec"]]), load(base).encode_turns([["dogs won"]]))
 
 
-def test_another_size_than_the_checkpoints_is_refused(tmp_path: Path, checkpoint: Path) -> None:
+def test_option_conflicting_with_checkpoint_raises_option_error(tmp_path: Path, checkpoint: Path) -> None:
     with pytest.raises(OptionError, match=r"^--n-layers 4: --init-model .*paper\.mdl has 2; leave --n-layers out$"):
         train(tmp_path / "model", "empathy:retrieval", init_model=str(checkpoint), n_layers=4)
 
 
-def test_it_chats_from_a_pool_of_its_own_words(checkpoint: Path, tmp_path: Path) -> None:
+def test_chat_replies_come_from_the_candidates_file(checkpoint: Path, tmp_path: Path) -> None:
     (tmp_path / "replies.txt").write_text("the dog won\nwon\n")
     agent = agent_of(checkpoint, fixed_candidates_path=str(tmp_path / "replies.txt"), interactive_mode=True)
     agent.observe(Message({"text": "the dog", "episode_done": False}))
     assert agent.act()["text"] in ("the dog won", "won")
 
 
-def test_a_file_that_is_no_checkpoint_is_named(tmp_path: Path) -> None:
+def test_damaged_checkpoint_raises_model_file_error(tmp_path: Path) -> None:
     (tmp_path / "broken.mdl").write_bytes(b"nothing")
     with pytest.raises(ModelFileError, match=r"broken\.mdl is damaged"):
         agent_of(tmp_path / "broken.mdl")

@@ -26,13 +26,13 @@ from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dia
 
 
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8], ids=["plain", "with a byte order mark"])
-def test_replies_of_a_file_are_its_lines_each_once_without_the_empty_ones(tmp_path: Path, mark: bytes) -> None:
+def test_read_replies_returns_distinct_nonempty_lines(tmp_path: Path, mark: bytes) -> None:
     path = tmp_path / "own.txt"
     path.write_bytes(mark + "How nice!\n\n \t \n  I see. \r\nHow nice!\nÇa va?\u2028Oui.".encode())
     assert read_replies(path) == ["How nice!", "I see.", "Ça va?\u2028Oui."]
 
 
-def test_a_files_fingerprint_changes_with_its_content_and_not_with_its_name(tmp_path: Path) -> None:
+def test_file_fingerprint_depends_on_content_not_name(tmp_path: Path) -> None:
     for name, text in {"a.txt": "one\n", "b.txt": "one\n", "c.txt": "two\n"}.items():
         (tmp_path / name).write_text(text)
     a, b, c = (file_fingerprint(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt"))
@@ -40,7 +40,7 @@ def test_a_files_fingerprint_changes_with_its_content_and_not_with_its_name(tmp_
 
 
 @pytest.mark.parametrize("read", [read_replies, file_fingerprint])
-def test_a_missing_file_of_replies_is_named_with_its_option(tmp_path: Path, read: Callable[[Path], object]) -> None:
+def test_missing_reply_file_raises_model_file_error(tmp_path: Path, read: Callable[[Path], object]) -> None:
     with pytest.raises(ModelFileError) as caught:
         read(tmp_path / "none.txt")
     assert f"--fixed-candidates-path {tmp_path / 'none.txt'} cannot be read" in str(caught.value)
@@ -56,7 +56,7 @@ def turns_of_the_training_fold(listener_only: bool) -> list[str]:
     return [turn.text for dialogue in dialogues for turn in dialogue.turns[1:] if turn.is_listener or not listener_only]
 
 
-def test_training_replies_are_the_listeners_turns_of_the_training_fold() -> None:
+def test_training_replies_are_listener_turns_of_the_training_fold() -> None:
     opt = options()
     expected = turns_of_the_training_fold(listener_only=True)
     assert len(expected) > 288  # more than one per dialogue
@@ -84,20 +84,20 @@ def test_training_replies_are_the_same_in_a_chat(flag: str, monkeypatch: pytest.
     assert [(one["interactive_task"], one["selfchat_task"], one["batchsize"]) for one in seen] == [(False, False, 1)]
 
 
-def test_training_replies_of_two_tasks_are_those_of_both() -> None:
+def test_training_replies_of_two_tasks_are_combined() -> None:
     opt = options("--task", "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles")
     expected = turns_of_the_training_fold(listener_only=True) + turns_of_the_training_fold(listener_only=False)
     assert Counter(training_replies(opt, opt["task"])) == Counter(expected)  # ParlAI may alternate between the tasks
 
 
-def test_training_replies_whose_file_has_gone_are_named(tmp_path: Path) -> None:
+def test_missing_training_data_file_raises_data_error(tmp_path: Path) -> None:
     typed = ["--task", "fromfile:parlaiformat", "--fromfile-datapath", str(tmp_path / "gone.txt")]
     opt = ParlaiParser(True, False).parse_args([*typed, "--fromfile-datatype-extension", "false"])
     with pytest.raises(DataError, match=r"^the training replies of fromfile:parlaiformat cannot be read .*gone\.txt"):
         list(training_replies(opt, opt["task"]))
 
 
-def test_the_options_of_a_task_are_its_own() -> None:
+def test_task_options_exclude_general_options() -> None:
     opt = options("--ed-history", "2", "--batchsize", "3")
     found = task_options(opt["task"], opt)
     assert (found["edition"], found["ed_history"]) == ("sample", 2)
@@ -105,7 +105,7 @@ def test_the_options_of_a_task_are_its_own() -> None:
 
 
 @pytest.mark.parametrize("where", ["option", "task"])
-def test_a_changed_file_of_a_task_changes_what_decides_the_replies(tmp_path: Path, where: str) -> None:
+def test_changed_task_file_changes_the_reply_source(tmp_path: Path, where: str) -> None:
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     for path in (first, second):
         path.write_text("{}")

@@ -72,7 +72,7 @@ def test_training_lowers_the_loss(tmp_path: Path) -> None:
     assert losses[-1] < losses[0] - 0.2
 
 
-def test_the_same_seed_gives_the_same_model(model_file: Path, tmp_path: Path) -> None:
+def test_same_seed_gives_same_weights(model_file: Path, tmp_path: Path) -> None:
     train(tmp_path / "again")
     train(tmp_path / "other", seed=8)
     first, again, other = weights(model_file), weights(tmp_path / "again"), weights(tmp_path / "other")
@@ -80,14 +80,14 @@ def test_the_same_seed_gives_the_same_model(model_file: Path, tmp_path: Path) ->
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_killed_training_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_killed_training_resumes_from_checkpoint(tmp_path: Path) -> None:
     """``kill -9`` after the first checkpoint; the second run must continue the first one's epochs, not restart."""
     kill_a_training(TINY, tmp_path / "model")
     train(tmp_path / "model", num_epochs=4, validation_patience=0)
     check_that_it_went_on(tmp_path / "model")
 
 
-def test_a_resumed_training_counts_on_and_draws_other_hard_negatives(tmp_path: Path) -> None:
+def test_resumed_training_continues_update_count_and_random_draws(tmp_path: Path) -> None:
     options = {"batchsize": 16, "hard_negatives": 2, "max_train_steps": 3}
     train(tmp_path / "model", **options)
     agent = load(tmp_path / "model", datatype="train")
@@ -98,7 +98,7 @@ def test_a_resumed_training_counts_on_and_draws_other_hard_negatives(tmp_path: P
     assert drawn == [random_of_step(agent.opt, 3).random()]
 
 
-def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
+def test_vectors_file_initialises_embeddings(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("sorry " + " ".join(["0.5"] * 16) + "\n")
     train(tmp_path / "model", vectors_file=str(vectors), learningrate=1e-9, num_epochs=1)
@@ -106,7 +106,7 @@ def test_word_vectors_from_a_file_start_the_embedding(tmp_path: Path) -> None:
     assert torch.allclose(weights(tmp_path / "model")["embedding.weight"][row], torch.tensor(0.5))
 
 
-def test_training_ends_with_a_stored_pool(model_file: Path) -> None:
+def test_training_stores_the_pool(model_file: Path) -> None:
     pool = torch.load(f"{model_file}.pool", weights_only=True)
     assert len(pool["texts"]) == len(pool["encodings"]) == len(set(pool["texts"])) > 300
 
@@ -119,7 +119,7 @@ def test_training_ends_with_a_stored_pool(model_file: Path) -> None:
         ({"temperature": 0.0}, ["--temperature 0.0", "above 0"]),
     ],
 )
-def test_options_that_cannot_work_are_named(tmp_path: Path, changes: dict[str, Any], words: list[str]) -> None:
+def test_invalid_options_raise_option_error(tmp_path: Path, changes: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(OptionError) as caught:
         train(tmp_path / "model", **changes)
     assert "\n" not in str(caught.value)
@@ -129,7 +129,7 @@ def test_options_that_cannot_work_are_named(tmp_path: Path, changes: dict[str, A
 # --- evaluation ------------------------------------------------------------------------------------------------------
 
 
-def test_evaluation_reports_all_protocols_bleu_and_parlais_own(model_file: Path) -> None:
+def test_evaluation_reports_own_and_parlai_metrics(model_file: Path) -> None:
     report = evaluate(model_file)
     ours = {f"p_at_{k}_100_{protocol}" for k in (1, 3, 10) for protocol in ("shuffled", "ordered", "inline")}
     assert ours | {"avg_bleu", "hits@1", "mrr", "f1", "exs", "loss"} <= set(report)
@@ -140,7 +140,7 @@ def test_evaluation_reports_all_protocols_bleu_and_parlais_own(model_file: Path)
     assert "n:142" in report["p_at_1_100_inline"].signature
 
 
-def test_precision_equals_a_plain_computation(model_file: Path) -> None:
+def test_block_precision_matches_per_example_computation(model_file: Path) -> None:
     """Computes the same number from the agent's encoders, one text at a time, and the sample's own reader."""
     from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
     from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
@@ -166,24 +166,24 @@ def test_precision_equals_a_plain_computation(model_file: Path) -> None:
 
 
 @pytest.mark.parametrize("batchsize", [1, 50])
-def test_numbers_do_not_depend_on_the_batch_size(model_file: Path, batchsize: int) -> None:
+def test_evaluation_metrics_do_not_depend_on_batch_size(model_file: Path, batchsize: int) -> None:
     report, other = evaluate(model_file), evaluate(model_file, batchsize=batchsize)
     for key in ("p_at_1_100_shuffled", "p_at_10_100_ordered", "p_at_3_100_inline", "avg_bleu", "mrr", "hits@1"):
         assert float(report[key]) == pytest.approx(float(other[key]))
 
 
-def test_it_is_shown_one_reply_at_a_time(model_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_display_model_shows_one_reply_per_example(model_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     DisplayModel.main(**TASK, model_file=str(model_file), num_examples=2, loglevel="error")
     assert capsys.readouterr().out.count("model: ") == 2
 
 
-def test_a_chat_needs_a_model_or_a_pool(tmp_path: Path) -> None:
+def test_chat_without_a_model_or_pool_raises_option_error(tmp_path: Path) -> None:
     options = Interactive.setup_args().parse_args(["-m", "empathy:retrieval", "-dp", str(tmp_path)])
     with pytest.raises(OptionError, match=r"^nothing to answer from: name a trained model with -mf, or "):
         create_agent(options)
 
 
-def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
+def test_batch_size_one_without_negatives_raises_option_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"^--batchsize 1: each reply is compared with the others of its batch"):
         train(tmp_path / "model", batchsize=1)
     assert train(tmp_path / "other", batchsize=1, hard_negatives=1, max_train_steps=2), (
@@ -192,13 +192,13 @@ def test_a_batch_of_one_teaches_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("candidates", ["inline", "batch-all-cands"])
-def test_candidates_to_learn_from_must_be_there(tmp_path: Path, candidates: str) -> None:
+def test_training_candidates_missing_from_task_raise_option_error(tmp_path: Path, candidates: str) -> None:
     """The task has candidates only in evaluations."""
     with pytest.raises(OptionError, match=rf"^--candidates {candidates}: the task gives no .* use --candidates batch$"):
         train(tmp_path / "model", candidates=candidates)
 
 
-def test_candidates_of_the_task_can_be_learnt_from(tmp_path: Path) -> None:
+def test_training_accepts_inline_candidates(tmp_path: Path) -> None:
     lines = tmp_path / "pairs.txt"
     texts = [f"text:Hi {i}\tlabels:reply {i}\tlabel_candidates:reply {i}|reply 9\tepisode_done:True" for i in range(6)]
     lines.write_text("\n".join(texts) + "\n")
@@ -208,20 +208,20 @@ def test_candidates_of_the_task_can_be_learnt_from(tmp_path: Path) -> None:
     assert (tmp_path / "model").is_file()
 
 
-def test_a_single_training_example_is_read_at_a_loss_of_none(model_file: Path) -> None:
+def test_single_training_example_has_zero_loss(model_file: Path) -> None:
     """As in ``parlai generate_model_card``, whatever the ``--batchsize``."""
     agent = load(model_file, datatype="train:ordered", batchsize=1)
     agent.observe(Message({"text": "I am sad", "labels": ("Why is that?",), "episode_done": True}))
     assert float(agent.act()["metrics"]["mean_loss"]) == 0
 
 
-def test_dynamic_batches_are_as_large_as_fits_whatever_the_batch_size(tmp_path: Path) -> None:
+def test_dynamic_batching_works_with_batch_size_one(tmp_path: Path) -> None:
     model = tmp_path / "model"
     train(model, batchsize=1, dynamic_batching="full", text_truncate=64, label_truncate=64, num_epochs=1)
     assert model.is_file()
 
 
-def test_conversations_side_by_side_are_named_in_the_signatures(model_file: Path, tmp_path: Path) -> None:
+def test_signature_mentions_side_by_side_order_of_batches(model_file: Path, tmp_path: Path) -> None:
     lines = tmp_path / "turns.txt"
     turns = [f"text:I am sad {i}\tlabels:reply {i}" + "\tepisode_done:True" * (i % 4 == 3) + "\n" for i in range(100)]
     lines.write_text("".join(turns))
@@ -234,7 +234,7 @@ def test_conversations_side_by_side_are_named_in_the_signatures(model_file: Path
         assert ("order:side-by-side-5" in signature) is named, signature
 
 
-def test_a_pool_made_later_has_the_replies_of_the_training(tmp_path: Path) -> None:
+def test_rebuilt_pool_contains_only_training_replies(tmp_path: Path) -> None:
     """It must not contain the replies of the evaluation, although the same option names their file."""
     for fold in ("train", "test"):
         turns = [f"text:I am {fold} {i}\tlabels:{fold} reply {i}\tepisode_done:True\n" for i in range(8)]
@@ -254,7 +254,7 @@ def test_a_pool_made_later_has_the_replies_of_the_training(tmp_path: Path) -> No
     assert sorted(agent.pool().texts) == [f"train reply {i}" for i in range(8)]
 
 
-def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path) -> None:
+def test_task_without_candidates_ranks_the_batch(model_file: Path, tmp_path: Path) -> None:
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(6)))
     report = EvalModel.main(
@@ -267,7 +267,7 @@ def test_without_candidates_the_batch_is_ranked(model_file: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("source", ["inline", "batch"])
-def test_an_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Path, source: str) -> None:
+def test_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Path, source: str) -> None:
     """Alone it would always be ranked first; the seventh of seven, in batches of two, is excluded."""
     lines = tmp_path / "pairs.txt"
     lines.write_text("".join(f"text:I am sad {i}\tlabels:reply {i}\tepisode_done:True\n" for i in range(7)))
@@ -286,7 +286,7 @@ def test_an_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path:
     assert {name: float(of_seven[name]) for name in of_ranks} == {name: float(of_six[name]) for name in of_ranks}
 
 
-def test_evaluating_against_the_pool_allows_labels_that_are_not_in_it(model_file: Path) -> None:
+def test_fixed_candidates_allow_labels_outside_the_pool(model_file: Path) -> None:
     report = evaluate(model_file, eval_candidates="fixed", datatype="valid")
     assert int(report["exs"]) == 133
     assert "avg_bleu" in report
@@ -315,13 +315,13 @@ def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str
     assert agent.respond(message) in agent.pool().texts
 
 
-def test_a_chat_does_not_repeat_itself(model_file: Path) -> None:
+def test_chat_does_not_repeat_a_reply(model_file: Path) -> None:
     agent = chat_agent(model_file)
     replies = talk(agent, ["I feel so sad about it."] * 2)
     assert replies[0] != replies[1]
 
 
-def test_a_pool_of_one_reply_may_be_repeated(model_file: Path, tmp_path: Path) -> None:
+def test_single_reply_pool_may_repeat_in_chat(model_file: Path, tmp_path: Path) -> None:
     (tmp_path / "replies.txt").write_text("I am here for you.\n\n")
     agent = create_agent_from_model_file(
         str(model_file), Opt(interactive_mode=True, fixed_candidates_path=str(tmp_path / "replies.txt"))
@@ -329,7 +329,7 @@ def test_a_pool_of_one_reply_may_be_repeated(model_file: Path, tmp_path: Path) -
     assert talk(agent, ["Hello.", "And?"]) == ["I am here for you."] * 2
 
 
-def test_own_candidates_do_not_replace_the_stored_pool(model_file: Path, tmp_path: Path) -> None:
+def test_candidates_file_does_not_replace_the_stored_pool(model_file: Path, tmp_path: Path) -> None:
     before = Path(f"{model_file}.pool").read_bytes()
     (tmp_path / "replies.txt").write_text("I am here for you.\n")
     create_agent_from_model_file(
@@ -338,14 +338,14 @@ def test_own_candidates_do_not_replace_the_stored_pool(model_file: Path, tmp_pat
     assert Path(f"{model_file}.pool").read_bytes() == before
 
 
-def test_a_missing_file_of_candidates_is_named(model_file: Path, tmp_path: Path) -> None:
+def test_missing_candidates_file_raises_model_file_error(model_file: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"--fixed-candidates-path .*nowhere\.txt"):
         create_agent_from_model_file(
             str(model_file), Opt(interactive_mode=True, fixed_candidates_path=str(tmp_path / "nowhere.txt"))
         )
 
 
-def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> None:
+def test_truncate_context_selects_which_end_is_dropped(model_file: Path) -> None:
     text = " ".join(["sad"] * 150 + ["happy"])
     for side, last_is_kept in (("oldest", True), ("newest", False)):
         agent = create_agent_from_model_file(str(model_file), Opt(truncate_context=side))
@@ -357,14 +357,14 @@ def test_long_contexts_lose_the_end_that_the_option_names(model_file: Path) -> N
 # --- broken files ----------------------------------------------------------------------------------------------------
 
 
-def test_texts_are_as_long_as_truncate_says_also_of_the_saved_model(tmp_path: Path) -> None:
+def test_truncate_limits_text_length_after_reloading(tmp_path: Path) -> None:
     train(tmp_path / "model", truncate=5, max_train_steps=1)
     for typed, longest in (({}, 5), ({"truncate": 7}, 7), ({"text_truncate": 6}, 6)):
         agent = load(tmp_path / "model", **typed)
         assert len(agent.observe(Message({"text": "I am so sad " * 9, "episode_done": True}))["text_vec"]) == longest
 
 
-def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
+def test_truncated_model_file_error_names_the_file(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     copy.write_bytes(copy.read_bytes()[:1000])
     with pytest.raises(ModelFileError) as caught:
@@ -373,7 +373,7 @@ def test_a_truncated_model_is_named(model_file: Path, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_file_executes_nothing(model_file: Path, tmp_path: Path) -> None:
+def test_loading_executes_no_pickled_code(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     torch.save({"model": Bomb(tmp_path / "executed")}, copy)
     with pytest.raises(ModelFileError, match="does not fit"):
@@ -383,13 +383,13 @@ def test_a_model_file_executes_nothing(model_file: Path, tmp_path: Path) -> None
     assert (tmp_path / "executed").exists(), "the file would have executed something"
 
 
-def test_a_model_of_another_size_is_named(model_file: Path, tmp_path: Path) -> None:
+def test_weights_not_matching_options_raise_model_file_error(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     with pytest.raises(ModelFileError, match="does not fit"):
         create_agent_from_model_file(str(copy), Opt(embedding_size=32))
 
 
-def test_a_pool_of_another_model_is_built_anew(model_file: Path, tmp_path: Path) -> None:
+def test_pool_is_rebuilt_for_changed_weights(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     states = torch.load(copy, weights_only=True)
     states["model"]["embedding.weight"] += 1
@@ -401,7 +401,7 @@ def test_a_pool_of_another_model_is_built_anew(model_file: Path, tmp_path: Path)
     assert old["texts"] == new["texts"]
 
 
-def test_the_pool_is_of_the_training_task_whatever_is_evaluated(tmp_path: Path) -> None:
+def test_rebuilt_pool_comes_from_the_training_task(tmp_path: Path) -> None:
     """A model whose training was interrupted has no pool: the first use builds it, here an evaluation on emotions."""
     train(tmp_path / "model", num_epochs=1)
     stored = Path(f"{tmp_path / 'model'}.pool")
@@ -412,16 +412,14 @@ def test_the_pool_is_of_the_training_task_whatever_is_evaluated(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("changes", [{"score": "dot"}, {"temperature": 0.3}, {"label_truncate": 3}])
-def test_replies_read_in_another_way_make_another_pool(
-    model_file: Path, tmp_path: Path, changes: dict[str, Any]
-) -> None:
+def test_encoding_options_change_the_pool(model_file: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
     copy = copy_of(model_file, tmp_path)
     agent = load(copy, **changes)
     torch.testing.assert_close(agent.pool().encodings, agent._encode_replies(agent.pool().texts))
     assert agent.pool().fingerprint != load(model_file).pool().fingerprint
 
 
-def test_a_pool_that_cannot_be_stored_is_used_all_the_same(
+def test_unwritable_pool_is_used_with_a_warning(
     model_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model's folder may be read-only. (That would not stop root, as whom the tests may run.)"""
@@ -437,7 +435,7 @@ def test_a_pool_that_cannot_be_stored_is_used_all_the_same(
     assert any(text.startswith(f"{path} cannot be written") for text in warned)
 
 
-def test_another_limit_of_length_makes_another_pool(model_file: Path, tmp_path: Path) -> None:
+def test_pool_max_tokens_limits_the_pool(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     texts = {
         limit: create_agent_from_model_file(str(copy), Opt(interactive_mode=True, pool_max_tokens=limit)).pool().texts

@@ -32,7 +32,7 @@ def train(folder: Path, name: str, *options: str) -> dict[str, torch.Tensor]:
     return torch.load(folder / name / "model", weights_only=False)["model"]  # type: ignore[no-any-return]
 
 
-def test_a_step_in_chunks_is_the_same_step(tmp_path: Path) -> None:
+def test_gradient_cache_takes_the_same_step_in_two_processes(tmp_path: Path) -> None:
     torch.manual_seed(0)
     bert = write_bert(tmp_path / "bert")
     config = AutoConfig.from_pretrained(bert)

@@ -63,7 +63,7 @@ def rater(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def test_presets() -> None:
+def test_preset_values_and_overrides() -> None:
     common = {"optimizer": "adamw", "learningrate": 5e-5, "lr_scheduler": "invsqrt", "warmup_updates": 100}
     minilm = "sentence-transformers/all-MiniLM-L6-v2"
     expected = {
@@ -78,14 +78,14 @@ def test_presets() -> None:
         assert {name: opt[name] for name in values} == values
 
 
-def test_a_trained_model_keeps_its_preset(tmp_path: Path, bert: Path) -> None:
+def test_trained_model_keeps_its_preset(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, FEEL, preset="endex", max_train_steps=1)
     agent = load(tmp_path / "model")
     assert (agent.opt["preset"], agent.opt["pooling"], agent.opt["hf_model"]) == ("endex", "first", str(bert))
 
 
 @pytest.mark.parametrize(("task", "loss"), [(FEEL, "ce"), (RATE, "mse"), (CHOOSE, "ce"), (CHOOSE, "nnpu")])
-def test_each_kind_of_task_can_be_learnt(tmp_path: Path, bert: Path, task: str, loss: str) -> None:
+def test_training_lowers_loss_on_each_task_type(tmp_path: Path, bert: Path, task: str, loss: str) -> None:
     learning = {"loss": loss, "batchsize": 16, "learningrate": 0.003, "lr_scheduler": "none", "warmup_updates": -1}
     train(tmp_path / "new", bert, task, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", bert, task, **learning, max_train_steps=50, validation_every_n_epochs=-1)
@@ -96,21 +96,21 @@ def test_each_kind_of_task_can_be_learnt(tmp_path: Path, bert: Path, task: str, 
     assert load(tmp_path / "model").classes == {FEEL: list(EMOTIONS), RATE: list("12345"), CHOOSE: None}[task]
 
 
-def test_it_begins_with_the_encoders_own_weights(tmp_path: Path, bert: Path) -> None:
+def test_training_starts_from_the_encoder_weights(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, RATE, max_train_steps=1, learningrate=1e-12)
     trained, pretrained = weights(tmp_path / "model"), transformers.BertModel.from_pretrained(bert).state_dict()
     assert all(torch.allclose(trained[f"encoder.{name}"], value, atol=1e-6) for name, value in pretrained.items())
 
 
-def test_a_new_training_over_what_is_left_of_an_old_one_begins_with_them_too(tmp_path: Path, bert: Path) -> None:
+def test_training_over_leftover_files_starts_from_the_encoder_weights(tmp_path: Path, bert: Path) -> None:
     """The model file was deleted, but not the folder beside it."""
     train(tmp_path / "model", bert, RATE, max_train_steps=1)
     for path in [*tmp_path.glob("model"), *tmp_path.glob("model.checkpoint*"), *tmp_path.glob("model.trainstats")]:
         path.unlink() if path.is_file() else shutil.rmtree(path)
-    test_it_begins_with_the_encoders_own_weights(tmp_path, bert)
+    test_training_starts_from_the_encoder_weights(tmp_path, bert)
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, rater: Path) -> None:
+def test_same_seed_gives_same_weights(tmp_path: Path, bert: Path, rater: Path) -> None:
     train(tmp_path / "again", bert, RATE)
     train(tmp_path / "other", bert, RATE, seed=4)
     first, again, other = weights(rater), weights(tmp_path / "again"), weights(tmp_path / "other")
@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_model(tmp_path: Path, bert: Path, rater: P
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_training_goes_on_with_its_schedule(tmp_path: Path, bert: Path) -> None:
+def test_resumed_training_continues_the_rate_schedule(tmp_path: Path, bert: Path) -> None:
     """Its file contains NumPy scalars, with which the schedule computes."""
     train(tmp_path / "model", bert, RATE, max_train_steps=30)
     before = torch.load(tmp_path / "model.checkpoint", weights_only=False)
@@ -132,7 +132,7 @@ def test_a_training_goes_on_with_its_schedule(tmp_path: Path, bert: Path) -> Non
     )
 
 
-def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, bert: Path, chooser: Path) -> None:
+def test_init_model_of_another_task_gets_a_new_head(tmp_path: Path, bert: Path, chooser: Path) -> None:
     """The encoder's configuration is beside the initial model, so its name, here a wrong one, is not used."""
     train(tmp_path / "model", Path("not/asked"), RATE, init_model=str(chooser), max_train_steps=1, learningrate=1e-12)
     before, after = weights(chooser), weights(tmp_path / "model")
@@ -144,7 +144,9 @@ def test_a_judge_of_replies_becomes_one_of_relevance(tmp_path: Path, bert: Path,
 
 
 @pytest.mark.parametrize(("reading", "size"), [("together", 32), ("apart", 64)])
-def test_features_and_probabilities_are_those_of_the_model(tmp_path: Path, bert: Path, reading: str, size: int) -> None:
+def test_class_probabilities_are_softmax_of_head_on_features(
+    tmp_path: Path, bert: Path, reading: str, size: int
+) -> None:
     train(tmp_path / "model", bert, RATE, max_train_steps=1, reading=reading)
     agent = load(tmp_path / "model")
     features = agent.features(CONTEXTS, REPLIES)
@@ -154,14 +156,14 @@ def test_features_and_probabilities_are_those_of_the_model(tmp_path: Path, bert:
     assert np.abs(agent.class_probabilities(CONTEXTS, REPLIES) - expected).max() < 1e-6
 
 
-def test_emotions_are_classified_by_the_first_token_as_well(tmp_path: Path, bert: Path) -> None:
+def test_emotions_can_be_classified_with_first_token_pooling(tmp_path: Path, bert: Path) -> None:
     train(tmp_path / "model", bert, FEEL, max_train_steps=2, pooling="first")
     agent = load(tmp_path / "model")
     assert agent.classes == list(EMOTIONS)
     assert agent.class_probabilities([[]], ["i won a prize"]).sum() == pytest.approx(1)
 
 
-def test_a_trained_model_needs_neither_the_hub_nor_its_folder(tmp_path: Path, bert: Path) -> None:
+def test_moved_model_works_without_the_pretrained_encoder(tmp_path: Path, bert: Path) -> None:
     shutil.copytree(bert, tmp_path / "bert")
     train(tmp_path / "trained" / "model", tmp_path / "bert", CHOOSE)
     expected = load(tmp_path / "trained" / "model").score_pairs(CONTEXTS, REPLIES)
@@ -170,7 +172,7 @@ def test_a_trained_model_needs_neither_the_hub_nor_its_folder(tmp_path: Path, be
     assert load(tmp_path / "moved" / "model").score_pairs(CONTEXTS, REPLIES).tolist() == expected.tolist()
 
 
-def test_a_pair_alone_scores_as_among_others(rater: Path, chooser: Path) -> None:
+def test_pair_gets_the_same_score_alone_and_in_a_batch(rater: Path, chooser: Path) -> None:
     for path, low, high in ((rater, 1, 5), (chooser, 0, 1)):
         agent = load(path)
         together = agent.score_pairs(CONTEXTS * 20, REPLIES * 20)
@@ -180,7 +182,7 @@ def test_a_pair_alone_scores_as_among_others(rater: Path, chooser: Path) -> None
         assert len(set(together[:4].round(5))) == 4
 
 
-def test_a_long_context_loses_its_oldest_turns(chooser: Path) -> None:
+def test_long_context_loses_its_oldest_turns(chooser: Path) -> None:
     """The reply loses none of its words, however long the context is."""
     agent = load(chooser)
     old = [["word", "b " * 200], ["other", "b " * 200]]
@@ -192,12 +194,12 @@ def test_a_long_context_loses_its_oldest_turns(chooser: Path) -> None:
     assert replies[0] != replies[1]
 
 
-def test_turns_are_told_apart(chooser: Path) -> None:
+def test_turn_boundaries_affect_the_score(chooser: Path) -> None:
     one, two = load(chooser).score_pairs([["ab cd"], ["ab", "cd"]], ["yes"] * 2)
     assert one != two
 
 
-def test_texts_can_be_read_apart(tmp_path: Path, bert: Path) -> None:
+def test_reading_apart_gives_consistent_scores_and_initial_weights(tmp_path: Path, bert: Path) -> None:
     """Has all features of reading them together; and each kind can be initialised from the other's encoder."""
     train(tmp_path / "model", bert, CHOOSE, reading="apart", negatives=3)
     agent = load(tmp_path / "model")
@@ -213,18 +215,18 @@ def test_texts_can_be_read_apart(tmp_path: Path, bert: Path) -> None:
     assert (before["head.weight"].shape, after["head.weight"].shape) == ((1, 64), (1, 32))
 
 
-def test_copies_judge_as_the_first(rater: Path) -> None:
+def test_shared_copy_gives_the_same_answer(rater: Path) -> None:
     check_copy(rater, "how are you\nfine")
 
 
-def test_bfloat16_is_near_to_single_precision(rater: Path) -> None:
+def test_bfloat16_scores_are_close_to_float32(rater: Path) -> None:
     scores = load(rater).score_pairs(CONTEXTS, REPLIES)
     short = load(rater, precision="bfloat16").score_pairs(CONTEXTS, REPLIES)
     assert np.abs(scores - short).max() < 0.1
     assert (scores != short).any()
 
 
-def test_pooling_is_an_option(rater: Path) -> None:
+def test_pooling_option_changes_the_scores(rater: Path) -> None:
     mean = load(rater).score_pairs(CONTEXTS, REPLIES)
     first = load(rater, pooling="first").score_pairs(CONTEXTS, REPLIES)
     assert (mean != first).all()
@@ -234,7 +236,7 @@ STRANGE = ["x" * 50_000, "word " * 20_000, "a\n" * 5_000, "[PAD] [SEP] [MASK]", 
 
 
 @pytest.mark.parametrize("text", STRANGE)
-def test_every_message_is_judged(rater: Path, text: str) -> None:
+def test_unusual_messages_get_a_rating(rater: Path, text: str) -> None:
     answer = load(rater, interactive_mode=True).respond(text)
     assert answer[0] in "12345"
 
@@ -255,7 +257,7 @@ def test_every_message_is_judged(rater: Path, text: str) -> None:
         ({"precision": "float16"}, "--precision float16: must be one of"),
     ],
 )
-def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any], expected: str) -> None:
+def test_invalid_options_raise_option_error(rater: Path, changes: dict[str, Any], expected: str) -> None:
     """As from an options file: on the command line, argparse would reject some of them earlier."""
     new = {"model_file": None, "dict_file": None, "classes": [], "classes_known": False, "override": {}}
     opt = Opt({**Opt.load(f"{rater}.opt"), **new, **changes})
@@ -265,12 +267,12 @@ def test_options_that_cannot_work_are_named(rater: Path, changes: dict[str, Any]
     assert "\n" not in str(caught.value)
 
 
-def test_an_encoder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_pretrained_encoder_raises_model_file_error(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"^--hf-model .*nowhere cannot be loaded"):
         train(tmp_path / "model", tmp_path / "nowhere", RATE)
 
 
-def test_a_model_of_another_kind_is_no_beginning(tmp_path: Path, bert: Path, chooser: Path) -> None:
+def test_init_model_lacking_a_weight_raises_model_file_error(tmp_path: Path, bert: Path, chooser: Path) -> None:
     states = torch.load(chooser, weights_only=False)
     del states["model"]["encoder.embeddings.LayerNorm.bias"]
     torch.save(states, tmp_path / "other")
@@ -280,7 +282,9 @@ def test_a_model_of_another_kind_is_no_beginning(tmp_path: Path, bert: Path, cho
         train(tmp_path / "model", bert, RATE, init_model=str(tmp_path / "other"))
 
 
-def test_the_library_is_named_where_it_is_missing(tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_transformers_raises_missing_dependency_error(
+    tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[hf\]"$'):
         train(tmp_path / "model", bert, RATE)
