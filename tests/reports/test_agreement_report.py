@@ -28,7 +28,7 @@ def values(table: Table) -> dict[str, Any]:
     return {str(row[0]): row[1] for row in table.rows}
 
 
-def test_all_measures_with_their_intervals() -> None:
+def test_table_lists_all_measures_with_intervals() -> None:
     (table,) = report_of({"relevance": ITEMS}).tables
     assert table.title == "relevance: 6 items, 18 ratings"
     assert list(table.header) == ["measure", "value", "95 % interval"]
@@ -43,7 +43,7 @@ def test_all_measures_with_their_intervals() -> None:
     assert [note for note in table.notes if "|" in note] == [f"- {one.signature}" for one in found.values()]
 
 
-def test_some_measures_by_hand() -> None:
+def test_fleiss_kappa_and_alpha_match_hand_computed_values() -> None:
     (table,) = report_of({"": [[1, 1], [1, 2], [2, 2], [2, 1]]}, scale=[1, 2]).tables
     assert table.title == "ratings: 4 items, 8 ratings"
     # Half of the pairs agree, and each value is half of the ratings: by chance half would agree.
@@ -52,7 +52,7 @@ def test_some_measures_by_hand() -> None:
     assert values(table)["Krippendorff's alpha, interval"] == pytest.approx(1 / 8)
 
 
-def test_perfect_agreement_can_be_drawn(tmp_path: Path) -> None:
+def test_perfect_agreement_is_one_and_can_be_plotted(tmp_path: Path) -> None:
     report = report_of({"q": [[1, 1, 1], [5, 5, 5], [3, 3, 3]]})
     assert set(values(report.tables[0]).values()) == {1.0}
     report.save(tmp_path)
@@ -60,12 +60,12 @@ def test_perfect_agreement_can_be_drawn(tmp_path: Path) -> None:
         assert (image.format, image.size) == ("PNG", (960, 540))
 
 
-def test_the_papers_figures() -> None:
+def test_humod_kappas_match_published_table() -> None:
     # Merdivan et al. 2020, Table 2.
     assert HUMOD_KAPPAS == {"closest": 0.86, "lowest": 0.57, "highest": 0.55, "random": 0.42}
 
 
-def test_a_papers_figures_stand_beside_ours() -> None:
+def test_published_figures_get_their_own_column() -> None:
     (table,) = report_of({"relevance": ITEMS}, papers=HUMOD_KAPPAS).tables
     assert list(table.header) == ["measure", "value", "95 % interval", "paper's"]
     theirs = [row[3] for row in table.rows]
@@ -74,7 +74,7 @@ def test_a_papers_figures_stand_beside_ours() -> None:
     assert "paper" not in report_of({"relevance": ITEMS}).text()
 
 
-def test_the_seed_decides_the_random_two() -> None:
+def test_seed_determines_random_pair_kappa() -> None:
     found = {
         values(report_of({"q": ITEMS}, seed=seed).tables[0])["weighted kappa, linear, the random two"]
         for seed in range(5)
@@ -84,7 +84,7 @@ def test_the_seed_decides_the_random_two() -> None:
     assert again == report_of({"q": ITEMS}, seed=3)
 
 
-def test_without_a_scale_the_values_that_occur_are_it() -> None:
+def test_scale_defaults_to_observed_values() -> None:
     items = [[0, 0], [0, 10], [10, 10], [10, 10], [0, 0]]
     (table,) = report_of({"q": items}, scale=None).tables
     assert values(table) == values(report_of({"q": items}, scale=[0, 10]).tables[0])
@@ -95,7 +95,7 @@ def test_without_a_scale_the_values_that_occur_are_it() -> None:
     assert "scale:1..5|values:2" in first.notes[0]
 
 
-def test_items_with_one_rating_are_counted_and_said() -> None:
+def test_items_with_fewer_than_two_ratings_are_excluded_and_noted() -> None:
     (table,) = report_of({"q": [*ITEMS, [3], []]}).tables
     assert table.title == "q: 6 items, 18 ratings"
     assert table.notes[0] == "- 2 items with fewer than two ratings are left out"
@@ -105,7 +105,7 @@ def test_items_with_one_rating_are_counted_and_said() -> None:
     assert isinstance(values(table)["Krippendorff's alpha, ordinal"], float)
 
 
-def test_what_cannot_be_computed_is_not_drawn(tmp_path: Path) -> None:
+def test_not_computable_measures_are_not_plotted(tmp_path: Path) -> None:
     report = report_of({"q": [[3, 3], [3, 3], [3, 3]]})
     assert set(values(report.tables[0]).values()) == {"not computable"}
     assert [note for note in report.tables[0].notes if "all ratings are equal" in note] != []
@@ -118,7 +118,7 @@ def test_what_cannot_be_computed_is_not_drawn(tmp_path: Path) -> None:
     assert rows[0] == ["weighted kappa, linear, the closest two", "not computable", None]
 
 
-def test_each_question_has_a_table_and_a_plot(tmp_path: Path) -> None:
+def test_each_question_gets_a_table_and_a_plot(tmp_path: Path) -> None:
     names = ["How relevant | is it?", "How relevant / is it?", "Empathy\nof the reply"]
     report = report_of(dict.fromkeys(names, ITEMS))
     report.save(tmp_path)
@@ -127,36 +127,36 @@ def test_each_question_has_a_table_and_a_plot(tmp_path: Path) -> None:
     assert titles == [f"## {' '.join(name.split())}: 6 items, 18 ratings" for name in names]
 
 
-def test_a_question_without_two_ratings_keeps_no_other_away() -> None:
+def test_question_without_paired_ratings_does_not_affect_others() -> None:
     report = report_of({"alone": [[1], [2]], "q": ITEMS})
     assert [(len(table.rows), table.title) for table in report.tables] == [(0, "alone"), (11, "q: 6 items, 18 ratings")]
     assert report.tables[0].notes == ["- none of 2 items has two ratings"]
     assert len(report.plots) == 1
 
 
-def test_no_two_ratings_at_all_are_an_error() -> None:
+def test_no_paired_ratings_raises() -> None:
     with pytest.raises(NotComputableError, match=r"^no agreement: no item has two ratings of the same question$"):
         report_of({"a": [[1], [2]], "b": [[3]]})
 
 
-def test_a_rating_beside_the_scale_is_an_error() -> None:
+def test_rating_outside_scale_raises() -> None:
     with pytest.raises(NotComputableError, match=r"has the rating 7, which is not on the scale: 1, 2, 3, 4, 5$"):
         report_of({"a": ITEMS, "b": [[7, 1]]})
 
 
-def test_ratings_without_a_scale_have_few_values() -> None:
+def test_too_many_distinct_ratings_without_scale_raises() -> None:
     items = [[2 * place, 2 * place + 1] for place in range(251)]
     message = r"^q: 502 different ratings are too many for a scale \(at most 500\): round them$"
     with pytest.raises(NotComputableError, match=message):
         report_of({"q": items}, scale=None)
 
 
-def test_as_many_values_as_a_scale_may_have_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maximum_number_of_distinct_ratings_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parlai_empathy.reports.agreement._MOST_VALUES", 5)
     report_of({"q": ITEMS}, scale=None)  # 1 to 5
 
 
-def test_closest_two_are_kappas_of_these() -> None:
+def test_closest_pair_kappa_matches_hand_picked_pairs() -> None:
     # Of 1 1 2, 4 5 5, 3 3 4, 2 1 1, 5 5 4 the closest are equal; of 2 3 5 they are 2 and 3, in random order.
     (table,) = report_of({"q": ITEMS}).tables
     possible = {weighted_kappa([1, 5, 3, 1, 5, a], [1, 5, 3, 1, 5, 5 - a], "linear", SCALE) for a in (2, 3)}

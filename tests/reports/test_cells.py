@@ -7,7 +7,7 @@ import pytest
 from parlai_empathy.reports.cells import Cell, PValue, one_line, p_value, shown
 
 
-def test_p_values() -> None:
+def test_p_value_formatting() -> None:
     assert [p_value(value) for value in (0.0, 0.0009, 0.001, 0.04951, 1.0)] == [
         *("< 0.001", "< 0.001", "0.001", "0.050", "1.000")
     ]
@@ -24,15 +24,15 @@ def test_p_values() -> None:
         ("a\n b", "a b"),
     ],
 )
-def test_a_cell_with_two_digits(cell: Cell, text: str) -> None:
+def test_shown_formats_cells_with_two_digits(cell: Cell, text: str) -> None:
     assert shown(cell, 2) == text
 
 
-def test_one_line() -> None:
+def test_one_line_collapses_whitespace() -> None:
     assert one_line(" a\r\n\tb  c ") == "a b c"
 
 
-def test_what_no_file_could_hold() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     """A surrogate, which Python uses for a byte in a file name that is not UTF-8."""
     assert one_line("model/\udcff \U0001f600") == "model/? \U0001f600"
     assert shown("a\ud800b") == "a?b"

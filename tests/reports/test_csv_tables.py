@@ -19,7 +19,7 @@ def read(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_numbers_are_there_in_full_and_intervals_have_two_columns(tmp_path: Path) -> None:
+def test_numbers_are_unrounded_and_intervals_span_two_columns(tmp_path: Path) -> None:
     rows = [
         ["A", Number(1 / 3, "made so"), (0.1, 0.7), PValue(1e-9), 5],
         ["B, or\n\"C\"", None, "-", "-", None],
@@ -33,14 +33,14 @@ def test_numbers_are_there_in_full_and_intervals_have_two_columns(tmp_path: Path
     ]
 
 
-def test_each_table_has_a_file_of_its_own(tmp_path: Path) -> None:
+def test_each_table_gets_a_unique_file_name(tmp_path: Path) -> None:
     tables = [Table(title, ["x"], [[place]]) for place, title in enumerate(["Ä a", "ä A", "", "!", "x" * 300])]
     paths = save_tables(tables, tmp_path)
     assert [path.name for path in paths] == ["ä_a.csv", "ä_a_2.csv", "table.csv", "table_2.csv", f"{'x' * 60}.csv"]
     assert [read(path)[1] for path in paths] == [["0"], ["1"], ["2"], ["3"], ["4"]]
 
 
-def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
+def test_full_disk_keeps_previous_file(tmp_path: Path) -> None:
     [path] = save_tables([Table("t", ["x"], [[1]])], tmp_path)
     with full_disk(), pytest.raises(OSError, match="File too large"):
         save_tables([Table("t", ["x"], [[place] for place in range(100)])], tmp_path)
@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_saving_again_writes_over(tmp_path: Path) -> None:
+def test_saving_again_overwrites(tmp_path: Path) -> None:
     table = Table("t", ["x"], [])
     assert save_tables([table], tmp_path) == save_tables([table], tmp_path)
     assert len(list(tmp_path.iterdir())) == 1

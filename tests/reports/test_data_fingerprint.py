@@ -21,7 +21,9 @@ def fingerprint(mirror: Path, datapath: Path, monkeypatch: pytest.MonkeyPatch, t
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_each_fold_decides_and_its_place_does_not(fold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_depends_on_each_fold_but_not_on_location(
+    fold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "mirror" / "empatheticdialogues"
     folder.mkdir(parents=True)
     for name in FOLDS:
@@ -35,11 +37,11 @@ def test_each_fold_decides_and_its_place_does_not(fold: str, tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("task", [ED, "empathy:daily_dialog", "empathy:reddit"])
-def test_the_samples_are_known_and_other_options_are_passed_over(task: str, tmp_path: Path) -> None:
+def test_sample_fingerprint_ignores_unrelated_options(task: str, tmp_path: Path) -> None:
     options = ["--edition", "sample", "-bs", "4", "--inference", "beam"]
     assert data_fingerprint(task, options, "x") == data_fingerprint(task, options[:2], str(tmp_path))
 
 
-def test_data_that_are_not_to_be_had_are_named(tmp_path: Path) -> None:
+def test_missing_data_error_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=f"^{tmp_path}/none does not exist: "):
         data_fingerprint("empathy:reddit", ["--reddit-file", str(tmp_path / "none")], "x")

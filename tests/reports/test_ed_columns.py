@@ -21,25 +21,25 @@ REPORT = {
 }
 
 
-def test_names_are_unique_and_every_number_has_its_column() -> None:
+def test_column_names_are_unique_and_cover_published_figures() -> None:
     names = [column.name for column in COLUMNS]
     assert len(set(names)) == len(names)
     assert {column.name for column in (*REPLY_COLUMNS, *COST_COLUMNS, *EMOTION_COLUMNS.values())} == set(names)
     assert {name for one in PUBLISHED for name in one.values} <= set(names)
 
 
-def test_the_same_column_of_replies_and_of_classifiers_has_one_title() -> None:
+def test_reply_and_classifier_emotion_columns_share_a_title() -> None:
     (own,) = [column for column in REPLY_COLUMNS if column.name == "emotion_context"]
     (classifiers,) = [column for column in EMOTION_COLUMNS.values() if column.name == "emotion_context"]
     assert own.title == classifiers.title
 
 
-def test_our_metrics_are_called_as_in_reports() -> None:
+def test_column_keys_are_known_metric_names() -> None:
     ours = {column.key for column in REPLY_COLUMNS if column.name.startswith(("p_at", "avg"))} - {None}
     assert ours <= set(METRIC_NAMES)
 
 
-def test_numbers_of_a_model_that_replies() -> None:
+def test_reply_model_numbers_and_signatures() -> None:
     found = numbers(REPORT, REPLY_COLUMNS, "test", "empathy:empathetic_dialogues")
     assert found == {"p_at_1_shuffled": 25.0, "avg_bleu": 5.5, "ppl": 40.0, "emotion_context": 37.5}
     assert found["avg_bleu"].signature == "AVG BLEU|n:142"
@@ -49,7 +49,7 @@ def test_numbers_of_a_model_that_replies() -> None:
 
 
 @pytest.mark.parametrize("task", EMOTION_COLUMNS)
-def test_numbers_of_a_classifier(task: str) -> None:
+def test_classifier_numbers_and_signatures(task: str) -> None:
     column = EMOTION_COLUMNS[task]
     found = numbers(REPORT, [column], "valid", task)
     assert found == {column.name: 50.0}
@@ -58,5 +58,5 @@ def test_numbers_of_a_classifier(task: str) -> None:
     )
 
 
-def test_a_report_without_any_of_them_gives_nothing() -> None:
+def test_report_without_known_metrics_gives_no_numbers() -> None:
     assert numbers({"f1": {"value": 0.1}}, REPLY_COLUMNS, "test", "t") == {}

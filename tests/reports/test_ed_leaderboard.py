@@ -31,7 +31,7 @@ def read(table: Table) -> dict[str, dict[str, object]]:
     return {str(name): {key: cell for key, cell in row.items() if cell is not None} for name, row in rows.items()}
 
 
-def test_measured_models_stand_above_published_ones() -> None:
+def test_measured_models_are_listed_above_published_ones() -> None:
     (table,) = tables([retrieval(), classifier()], ["ed"], "test fold")
     rows = read(table)
     assert list(rows) == ["mine", "emotions", *(one.name for one in PUBLISHED)]
@@ -46,28 +46,28 @@ def test_measured_models_stand_above_published_ones() -> None:
     assert table.title == "EmpatheticDialogues, test fold"
 
 
-def test_columns_that_nobody_fills_are_left_out() -> None:
+def test_empty_columns_are_omitted() -> None:
     (table,) = tables([classifier()], ["ed"], "test fold")
     assert "emotion: situation" in table.header
     assert "P@1,100 inline" not in table.header
     assert "epochs" not in table.header
 
 
-def test_another_data_set_has_its_own_table_without_published_figures() -> None:
+def test_other_data_set_gets_its_own_table_without_published_figures() -> None:
     ed, dd = tables([retrieval(), classifier()], ["ed", "dd"], "valid fold")
     assert dd.title == "DailyDialog, valid fold"
     assert list(read(dd)) == ["mine"]
     assert len(ed.rows) > 2
 
 
-def test_notes_have_signatures_and_failures() -> None:
+def test_notes_list_signatures_and_failures() -> None:
     broken = Measured("broken", "f", failures=["f is broken"])
     (table,) = tables([retrieval(), broken], ["ed"], "test fold")
     assert {"- P|shuffled", "- AVG BLEU", "- broken: left out: f is broken"} <= set(table.notes)
     assert "broken" not in read(table)
 
 
-def test_plots_show_what_was_measured_beside_what_is_published(tmp_path: Path) -> None:
+def test_plots_compare_measured_and_published_figures(tmp_path: Path) -> None:
     found = {plot.name: plot for plot in plots([retrieval(), classifier(), generative()])}
     assert list(found) == ["p_at_1", "emotions", "perplexity"]
     assert found["p_at_1"].series == {"shuffled": {"mine": 50}}
@@ -82,6 +82,6 @@ def test_plots_show_what_was_measured_beside_what_is_published(tmp_path: Path) -
         draw(plot, tmp_path / f"{plot.name}.png")
 
 
-def test_nothing_measured_is_nothing_plotted() -> None:
+def test_metrics_without_measurements_are_not_plotted() -> None:
     assert [plot.name for plot in plots([classifier()])] == ["emotions"]
     assert plots([Measured("none", "f")]) == []

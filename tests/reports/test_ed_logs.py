@@ -20,7 +20,7 @@ def scores(**logs: Sequence[LoggedReply]) -> list[SystemScores]:
     return score_logs([system for name, log in logs.items() for system in systems_of(name, log)], Words("space"))
 
 
-def test_systems_beside_published_figures() -> None:
+def test_table_lists_systems_above_published_figures() -> None:
     table = logs_table(scores(a=[ONE, EMPTY], b=[ONE]))
     rows = {row[0]: dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
     assert list(rows) == ["a", "b", "MoEL (Zhou et al. 2023)", "CASE (Zhou et al. 2023)"]
@@ -30,7 +30,7 @@ def test_systems_beside_published_figures() -> None:
     assert (rows["MoEL (Zhou et al. 2023)"]["Dist-1"], rows["MoEL (Zhou et al. 2023)"]["AVG BLEU"]) == (0.44, None)
 
 
-def test_the_plot_shows_likeness_and_variety() -> None:
+def test_plot_shows_avg_bleu_and_dist_2_of_the_table() -> None:
     plot = logs_plot(scores(a=[ONE, EMPTY], b=[ONE]))
     assert plot.rows == ["a", "b", "MoEL (Zhou et al. 2023)", "CASE (Zhou et al. 2023)"]
     table = logs_table(scores(a=[ONE, EMPTY], b=[ONE]))
@@ -39,17 +39,17 @@ def test_the_plot_shows_likeness_and_variety() -> None:
         assert plot.series[name] == {row[0]: row[column] for row in table.rows if row[column] is not None}
 
 
-def test_replies_without_references_are_drawn_by_their_variety_alone() -> None:
+def test_replies_without_references_are_plotted_by_dist_2_only() -> None:
     assert list(logs_plot(scores(a=[LoggedReply("so sorry .")])).series) == ["Dist-2"]
 
 
-def test_a_log_of_several_systems_has_a_row_for_each() -> None:
+def test_log_of_several_systems_gets_one_row_each() -> None:
     replies = [LoggedReply("a b", system="MOE"), LoggedReply("c", system="trs"), LoggedReply("d", system="MOE")]
     table = logs_table(scores(log=replies))
     assert [row[:2] for row in table.rows[:2]] == [["log: MOE", 2], ["log: trs", 1]]
 
 
-def test_notes_say_what_is_missing() -> None:
+def test_notes_count_missing_references_and_failed_replies() -> None:
     failed = LoggedReply("", no_answer="time-out")
     table = logs_table(scores(a=[ONE, EMPTY, failed]))
     assert "- a: 1 replies without a reference do not count in BLEU" in table.notes
@@ -58,7 +58,7 @@ def test_notes_say_what_is_missing() -> None:
     assert not any("Dist-1 in a reply" in note for note in table.notes), "there is no such column"
 
 
-def test_notes_say_why_a_column_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_explain_empty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     table = logs_table(scores(a=[ONE], b=[EMPTY]))

@@ -53,7 +53,7 @@ def run(
     return measure(models, datasets, "test", ["--edition", "sample"], Evaluations(folder, runner), "data")
 
 
-def test_a_model_that_replies_is_evaluated_on_each_data_set(tmp_path: Path) -> None:
+def test_reply_model_is_evaluated_on_each_data_set(tmp_path: Path) -> None:
     runner = Runner()
     (model,) = run({"mine": write(tmp_path / "m")}, runner, datasets=("ed", "dd", "r"))
     assert runner.asked == [("m", ED), ("m", "empathy:daily_dialog"), ("m", "empathy:reddit")]
@@ -63,7 +63,7 @@ def test_a_model_that_replies_is_evaluated_on_each_data_set(tmp_path: Path) -> N
     assert model.failures == []
 
 
-def test_a_classifier_is_evaluated_on_the_emotion_tasks(tmp_path: Path) -> None:
+def test_classifier_is_evaluated_on_emotion_tasks(tmp_path: Path) -> None:
     runner = Runner()
     (model,) = run({"mine": classifier(tmp_path / "c")}, runner, datasets=("ed", "dd"))
     assert runner.asked == [
@@ -72,26 +72,26 @@ def test_a_classifier_is_evaluated_on_the_emotion_tasks(tmp_path: Path) -> None:
     assert model.values == {"ed": {"emotion_situation": 25.0, "emotion_cut": 25.0, "emotion_context": 25.0}}
 
 
-def test_a_model_that_replies_and_knows_emotions_is_no_classifier(tmp_path: Path) -> None:
+def test_reply_model_with_emotion_classes_is_evaluated_on_replies(tmp_path: Path) -> None:
     runner = Runner()
     run({"mine": write(tmp_path / "m", classes=list(EMOTIONS))}, runner)
     assert runner.asked == [("m", ED)]
 
 
-def test_a_model_of_parlais_own_can_be_measured(tmp_path: Path) -> None:
+def test_parlai_builtin_agent_can_be_measured(tmp_path: Path) -> None:
     runner = Runner()
     run({"mine": write(tmp_path / "m", "transformer/generator")}, runner)
     assert runner.asked == [("m", ED)]
 
 
-def test_a_zoo_model_is_found(tmp_path: Path) -> None:
+def test_zoo_model_path_is_resolved(tmp_path: Path) -> None:
     write(tmp_path / "models" / "empathy" / "retrieval_paper")
     zoo, options = {"zoo": "zoo:empathy/retrieval_paper/model"}, ["--edition", "sample"]
     (model,) = measure(zoo, ["ed"], "test", options, Evaluations(None, Runner()), str(tmp_path))
     assert model.values
 
 
-def test_a_second_run_does_nothing_again_and_a_changed_model_is_measured_anew(tmp_path: Path) -> None:
+def test_second_run_reevaluates_only_changed_models(tmp_path: Path) -> None:
     models = {"a": write(tmp_path / "a"), "b": write(tmp_path / "b", content="others")}
     runner = Runner()
     first = run(models, runner, tmp_path / "out")
@@ -103,7 +103,7 @@ def test_a_second_run_does_nothing_again_and_a_changed_model_is_measured_anew(tm
     assert runner.asked[2:] == [("b", ED)]
 
 
-def test_an_interrupted_run_goes_on_where_it_ended(tmp_path: Path) -> None:
+def test_interrupted_run_resumes_where_it_stopped(tmp_path: Path) -> None:
     models = {name: write(tmp_path / name, content=name) for name in ("a", "b", "c")}
     runner = Runner(b=KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
@@ -114,7 +114,7 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert [name for name, _ in runner.asked] == ["b", "c"]
 
 
-def test_changed_data_are_measured_anew(tmp_path: Path) -> None:
+def test_changed_data_are_reevaluated(tmp_path: Path) -> None:
     dump = tmp_path / "dump.jsonl"
     dump.write_text("{}\n")
     models, runner = {"a": write(tmp_path / "a")}, Runner()
@@ -128,7 +128,7 @@ def test_changed_data_are_measured_anew(tmp_path: Path) -> None:
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
-def test_a_model_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
+def test_failing_models_do_not_affect_others(tmp_path: Path) -> None:
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "model").touch()
     models = {
@@ -161,13 +161,13 @@ def test_a_model_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     assert not any("\n" in line for line in lines.values())
 
 
-def test_a_classifier_needs_the_data_set_with_emotions(tmp_path: Path) -> None:
+def test_classifier_fails_without_emotion_data_set(tmp_path: Path) -> None:
     models = {"good": write(tmp_path / "m"), "c": classifier(tmp_path / "c")}
     (_, model) = run(models, Runner(), datasets=("dd",))
     assert model.failures == [f"{models['c']} is a classifier, and --tasks dd has no emotions"]
 
 
-def test_all_may_fail(tmp_path: Path) -> None:
+def test_all_models_may_fail(tmp_path: Path) -> None:
     models = {"b": str(tmp_path / "b"), "a": write(tmp_path / "a")}
     first, second = run(models, Runner(a={"error": "a is broken"}))
     assert first.values == second.values == {}
@@ -178,7 +178,7 @@ def test_all_may_fail(tmp_path: Path) -> None:
 # --- cost ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_training_cost(tmp_path: Path) -> None:
+def test_training_cost_is_read_from_trainstats(tmp_path: Path) -> None:
     path = write(tmp_path / "m")
     Path(f"{path}.trainstats").write_text(json.dumps({"train_time": 90, "total_epochs": 2.5, "parleys": 7}))
     assert training_cost(path) == {"epochs": 2.5, "minutes": 1.5}
@@ -187,7 +187,7 @@ def test_what_a_training_cost(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stats", [None, "", "{}", "[]", '{"train_time": "x", "total_epochs": 1}'])
-def test_a_training_that_left_no_notes(tmp_path: Path, stats: str | None) -> None:
+def test_missing_or_invalid_trainstats_give_no_cost(tmp_path: Path, stats: str | None) -> None:
     if stats is not None:
         (tmp_path / "model.trainstats").write_text(stats)
     assert training_cost(str(tmp_path / "model")) == {}

@@ -44,7 +44,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: str(path) for name, path in found.items()}
 
 
-def test_ranking_models_answer_from_their_pool(models: dict[str, str], tmp_path: Path) -> None:
+def test_ranking_models_reply_from_the_training_pool(models: dict[str, str], tmp_path: Path) -> None:
     evaluations = Evaluations(tmp_path / "kept", _run)
     systems = asked(models, "test", ["--edition", "sample"], evaluations, str(tmp_path / "data")).systems
     assert [one.name for one in systems] == list(models)
@@ -60,7 +60,7 @@ def _answered(text: str, reply: str = "r", no_answer: str = "", system: str = ""
     return LoggedReply(reply, (text,), (f"oh {text}",), "sad", system, "i7", no_answer)
 
 
-def test_people_replied_to_all_that_was_asked_whoever_could_answer_it() -> None:
+def test_human_replies_include_items_that_systems_failed_to_answer() -> None:
     silent = [_answered("a", no_answer="time-out"), _answered("b"), _answered("b")]
     whole = [_answered("a"), _answered("b"), _answered("b")]
     for logs in ([silent], [whole], [silent, whole], [whole, silent]):
@@ -74,14 +74,14 @@ def test_people_replied_to_all_that_was_asked_whoever_could_answer_it() -> None:
         ]
 
 
-def test_a_log_of_several_systems_has_each_item_once() -> None:
+def test_human_replies_are_deduplicated_across_systems_of_a_log() -> None:
     people = people_of([[_answered("a", system="x"), _answered("a", system="y"), _answered("b", system="y")]])
     assert people is not None
     assert [one.reply for one in people.replies] == ["oh a", "oh b"]
     assert people_of([[LoggedReply("r", ("a",))]]) is None
 
 
-def test_people_are_not_compared_with_themselves_but_with_systems() -> None:
+def test_human_replies_are_paired_with_systems_but_get_no_bleu() -> None:
     log = [_answered("a"), _answered("b", no_answer="time-out"), _answered("c")]
     people, (system,) = people_of([log]), systems_of("s", log)
     assert people is not None

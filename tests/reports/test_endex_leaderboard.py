@@ -55,7 +55,7 @@ def scipys(kind: str, scores: Sequence[float], replies: Sequence[RatedReply]) ->
 # --- Table 2 ---------------------------------------------------------------------------------------------------------
 
 
-def test_each_judge_has_a_row_with_scipys_numbers_and_the_paper_stands_below() -> None:
+def test_judge_rows_match_scipy_and_precede_published_rows() -> None:
     table = table_of(board(scored("good", GOOD), scored("bad", BAD)), "mean rating (Table 2)")
     assert table.header == ["judge", "runs", "FED Pearson", "FED Spearman", "GRADE Pearson", "GRADE Spearman"]
     rows = {row[0]: list(row[1:]) for row in table.rows}
@@ -68,7 +68,7 @@ def test_each_judge_has_a_row_with_scipys_numbers_and_the_paper_stands_below() -
     assert not any("of several runs" in note for note in table.notes)
 
 
-def test_of_several_runs_it_is_the_mean() -> None:
+def test_correlations_of_several_runs_are_averaged() -> None:
     table = table_of(board(scored("two", GOOD, BAD), scored("one", GOOD)), "mean rating (Table 2)")
     cell = table.rows[0][2]
     assert isinstance(cell, Number)
@@ -78,7 +78,7 @@ def test_of_several_runs_it_is_the_mean() -> None:
     assert "- of several runs: the mean of their correlations" in table.notes
 
 
-def test_how_it_was_made_is_noted() -> None:
+def test_notes_list_signatures_and_omissions() -> None:
     table = table_of(board(scored("good", GOOD, GOOD), left_out=["red_test: it is nowhere"]), "mean rating (Table 2)")
     assert table.notes[:2] == ["- good #0|by:hand", "- good #1|by:hand"]
     assert [note.split("|version")[0] for note in table.notes[2:4]] == [
@@ -87,12 +87,12 @@ def test_how_it_was_made_is_noted() -> None:
     assert "- left out: red_test: it is nowhere" in table.notes
 
 
-def test_only_sets_that_are_there_have_columns_and_figures() -> None:
+def test_published_rows_are_limited_to_given_sets() -> None:
     table = table_of(board(scored("good", {"grade": GOOD["grade"]}), sets={"grade": GRADE}), "mean rating (Table 2)")
     assert [row[0] for row in table.rows] == ["good", "EnDex, mean of ten (Xu et al. 2022)"]
 
 
-def test_the_papers_figures_are_of_sets_that_exist() -> None:
+def test_published_figures_match_paper_and_known_sets() -> None:
     assert tuple(TITLES) == SETS
     assert all(set(figures) <= set(SETS) for figures in FIGURES.values())
     # Xu et al. 2022, Table 2
@@ -103,7 +103,7 @@ def test_the_papers_figures_are_of_sets_that_exist() -> None:
 # --- intervals, runs, ablation ---------------------------------------------------------------------------------------
 
 
-def test_intervals_are_those_of_a_single_correlation() -> None:
+def test_intervals_match_single_correlation() -> None:
     table = table_of(board(scored("good", GOOD), scored("bad", BAD)), "with intervals")
     assert [tuple(row[:3]) for row in table.rows] == [
         ("FED", 6, "good"),
@@ -115,7 +115,7 @@ def test_intervals_are_those_of_a_single_correlation() -> None:
     assert table.rows[3][5:7] == [pytest.approx(alone.value), (pytest.approx(alone.low), pytest.approx(alone.high))]
 
 
-def test_runs_have_mean_best_and_deviation() -> None:
+def test_runs_table_shows_mean_best_and_standard_deviation() -> None:
     table = table_of(board(scored("two", GOOD, BAD), scored("one", GOOD)), "Several trainings")
     values = [scipys("pearson", run["grade"], GRADE) for run in (GOOD, BAD)]
     assert [row[:3] for row in table.rows] == [["two", "FED", 2], ["two", "GRADE", 2]]
@@ -127,7 +127,7 @@ def test_runs_have_mean_best_and_deviation() -> None:
     assert len(board(scored("one", GOOD)).tables) == 2, "nothing to say where there is one training of each"
 
 
-def test_the_ablation_is_of_judges_that_learnt_from_red() -> None:
+def test_ablation_covers_only_judges_trained_on_red() -> None:
     report = board(
         scored("rule", GOOD), scored("endex", GOOD, learnt=AGGREGATE), scored("votes", BAD, GOOD, learnt="BE")
     )
@@ -146,7 +146,7 @@ def test_the_ablation_is_of_judges_that_learnt_from_red() -> None:
 # --- what cannot be computed -----------------------------------------------------------------------------------------
 
 
-def test_equal_scores_are_said_to_be_equal() -> None:
+def test_constant_scores_are_not_computable_and_noted() -> None:
     report = board(scored("flat", FLAT), scored("good", GOOD))
     table = table_of(report, "mean rating (Table 2)")
     assert list(table.rows[0]) == ["flat", 1, *["not computable"] * 4]
@@ -155,7 +155,7 @@ def test_equal_scores_are_said_to_be_equal() -> None:
     assert "nan" not in report.text().lower()
 
 
-def test_a_run_without_a_correlation_is_left_out_of_the_mean_and_named() -> None:
+def test_run_without_correlation_is_excluded_from_mean_and_noted() -> None:
     report = board(scored("two", GOOD, FLAT))
     table = table_of(report, "mean rating (Table 2)")
     assert table.rows[0][2] == pytest.approx(scipys("pearson", GOOD["fed"], FED))
@@ -163,7 +163,7 @@ def test_a_run_without_a_correlation_is_left_out_of_the_mean_and_named() -> None
     assert [row[2:6:3] for row in table_of(report, "Several trainings").rows] == [[1, None]] * 2
 
 
-def test_a_set_that_is_too_small_is_said_to_be() -> None:
+def test_too_small_set_is_not_computable_and_noted() -> None:
     small = {"fed": FED, "grade": GRADE[:2]}
     report = board(scored("good", {"fed": GOOD["fed"], "grade": [1.0, 2.0]}), sets=small)
     table = table_of(report, "mean rating (Table 2)")
@@ -171,7 +171,7 @@ def test_a_set_that_is_too_small_is_said_to_be() -> None:
     assert "- good, GRADE: no correlation for 2 items: at least 3 are needed" in table.notes
 
 
-def test_a_correlation_without_an_interval_is_said_to_have_none() -> None:
+def test_missing_interval_is_noted() -> None:
     # A sample of three items needs both the second and the third: 12 of 27 samples have them.
     scores = {"fed": [1.0, 1.0, 2.0], "grade": GOOD["grade"]}
     report = board(scored("coarse", scores), sets={"fed": FED[:3], "grade": GRADE}, resamples=300)
@@ -180,14 +180,14 @@ def test_a_correlation_without_an_interval_is_said_to_have_none() -> None:
     assert all("no interval: only " in note and " of 300 resamples of the 3 items" in note for note in notes)
 
 
-def test_what_has_no_correlation_has_one_reason_and_no_training_counted() -> None:
+def test_runs_without_correlation_are_noted_once_and_not_counted() -> None:
     report = board(scored("two", {**FLAT, "grade": GOOD["grade"]}, {**FLAT, "grade": BAD["grade"]}))
     reasons = [note for note in table_of(report, "mean rating (Table 2)").notes if ", FED: " in note]
     assert reasons == [f"- two #{run}, FED: no correlation: all 6 scores are 1" for run in (1, 2)]
     assert [row[1:3] for row in table_of(report, "Several trainings").rows] == [["FED", 0], ["GRADE", 2]]
 
 
-def test_nothing_to_correlate_is_one_error() -> None:
+def test_no_computable_correlation_raises() -> None:
     message = r"^nothing can be correlated: flat, FED: no correlation: all 6 scores are 1$"
     with pytest.raises(NotComputableError, match=message):
         board(scored("flat", FLAT))
@@ -209,7 +209,7 @@ class Fixed:
         return np.arange(len(replies), dtype=np.float64)
 
 
-def test_each_training_scores_all_sets_before_the_next_is_made() -> None:
+def test_each_run_scores_all_sets_before_the_next_judge_is_created() -> None:
     made: list[Fixed] = []
 
     def judges() -> Any:
@@ -225,7 +225,7 @@ def test_each_training_scores_all_sets_before_the_next_is_made() -> None:
     assert (list(contexts), list(replies)) == ([("hello",)] * 6, [one.reply for one in FED])
 
 
-def test_items_keep_every_score_and_no_text() -> None:
+def test_items_hold_ratings_and_scores_without_text() -> None:
     items = board(scored("two", GOOD, BAD), scored("one", {**GOOD, "fed": [math.inf, *GOOD["fed"][1:]]})).items
     assert len(items) == 13
     assert items[0] == {
@@ -239,7 +239,7 @@ def test_items_keep_every_score_and_no_text() -> None:
     assert items[6]["set"] == "grade"
 
 
-def test_plots_have_a_row_a_judge_and_can_be_drawn(tmp_path: Path) -> None:
+def test_plots_have_one_row_per_judge_and_are_saved(tmp_path: Path) -> None:
     report = board(scored("flat", FLAT), scored("good", GOOD, learnt="EE"))
     intervals: Any = report.plots[0]
     assert list(intervals.rows) == ["flat", "good"]
@@ -252,7 +252,7 @@ def test_plots_have_a_row_a_judge_and_can_be_drawn(tmp_path: Path) -> None:
             assert image.format == "PNG"
 
 
-def test_the_plot_of_the_ablation_has_what_learnt_from_red() -> None:
+def test_ablation_plot_has_only_judges_trained_on_red() -> None:
     report = board(scored("flat", FLAT, learnt="AE"), scored("good", GOOD, BAD, learnt="EE"), scored("other", BAD))
     plots = {plot.name: plot for plot in report.plots}
     for kind in ("pearson", "spearman"):
@@ -263,6 +263,6 @@ def test_the_plot_of_the_ablation_has_what_learnt_from_red() -> None:
             assert bars.series[TITLES[name]] == {"EE: good": pytest.approx(mean)}
 
 
-def test_the_title_says_which_data() -> None:
+def test_title_mentions_the_data() -> None:
     assert board(scored("good", GOOD)).title == "Engagingness judged by people, and by judges"
     assert board(scored("good", GOOD), about="sample").title.endswith(" (sample)")

@@ -37,7 +37,7 @@ class Signed(AverageMetric):
     signature = "mine|n:2"
 
 
-def test_numbers_signatures_and_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluate_returns_values_signatures_and_parameter_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parlai.scripts.eval_model, "create_agent", lambda opt, requireModelExists: Echo(opt))
     created = parlai.scripts.eval_model.create_agent
     found = evaluate(TASK)
@@ -47,7 +47,7 @@ def test_numbers_signatures_and_parameters(monkeypatch: pytest.MonkeyPatch) -> N
     assert parlai.scripts.eval_model.create_agent is created
 
 
-def test_numbers_are_eval_models_own() -> None:
+def test_values_match_eval_model() -> None:
     found = evaluate([*TASK, "-m", "repeat_query"])
     theirs = EvalModel.main(*TASK, "-m", "repeat_query")
     assert found["parameters"] is None
@@ -56,7 +56,7 @@ def test_numbers_are_eval_models_own() -> None:
         assert found["report"][key]["value"] == float(theirs[key])
 
 
-def test_each_error_is_an_answer_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_are_written_as_one_line_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = tmp_path / "answer"
     main(str(answer), *TASK, "-m", "repeat_query", "--ed-history", "0")
     assert json.loads(answer.read_text()) == {"error": "--ed-history 0: must be at least 1, or -1 for all turns"}
@@ -72,7 +72,7 @@ def test_each_error_is_an_answer_of_one_line(tmp_path: Path, monkeypatch: pytest
     assert [path.name for path in tmp_path.iterdir()] == ["answer"], "nothing unfinished is left"
 
 
-def test_random_numbers_begin_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_seed_is_reset_for_each_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[float] = []
 
     def draw(*_: object, **__: object) -> Agent:

@@ -49,7 +49,7 @@ def result(evaluations: Evaluations, job: Job = JOB) -> Result:
     return evaluations.result(job, "m/model", "data")
 
 
-def test_a_job_is_done_once(tmp_path: Path) -> None:
+def test_repeated_job_runs_once(tmp_path: Path) -> None:
     runner = Runner(FOUND)
     evaluations = Evaluations(tmp_path / "kept", runner)
     assert not evaluations.is_kept(JOB)
@@ -61,7 +61,7 @@ def test_a_job_is_done_once(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_kept_can_be_read_by_people(tmp_path: Path) -> None:
+def test_kept_result_is_readable_json(tmp_path: Path) -> None:
     result(Evaluations(tmp_path, Runner(FOUND)))
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".log"]
     kept = json.loads((tmp_path / f"{JOB.name}.json").read_text())
@@ -81,13 +81,13 @@ def test_what_is_kept_can_be_read_by_people(tmp_path: Path) -> None:
         replace(JOB, version="0.0"),
     ],
 )
-def test_whatever_decides_makes_another_job(tmp_path: Path, other: Job) -> None:
+def test_each_job_field_changes_the_cache_key(tmp_path: Path, other: Job) -> None:
     evaluations = Evaluations(tmp_path, Runner(FOUND, {**FOUND, "parameters": 8}))
     result(evaluations)
     assert result(evaluations, other).parameters == 8
 
 
-def test_without_a_folder_nothing_is_kept() -> None:
+def test_nothing_is_kept_without_a_folder() -> None:
     runner = Runner(FOUND, FOUND)
     evaluations = Evaluations(None, runner)
     assert [result(evaluations), result(evaluations)] == [RESULT, RESULT]
@@ -96,7 +96,9 @@ def test_without_a_folder_nothing_is_kept() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"report": 3, "parameters": null}'])
-def test_a_broken_result_is_measured_anew(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_kept_result_is_reevaluated_with_warning(
+    tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warnings: list[str] = []
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     (tmp_path / f"{JOB.name}.json").write_text(content)
@@ -105,7 +107,7 @@ def test_a_broken_result_is_measured_anew(tmp_path: Path, content: str, monkeypa
     assert result(Evaluations(tmp_path, Runner())) == RESULT, "from then on it is whole"
 
 
-def test_a_failure_is_an_error_with_its_log_and_is_tried_again(tmp_path: Path) -> None:
+def test_failure_names_the_log_and_is_retried(tmp_path: Path) -> None:
     runner = Runner({"error": "m/model is broken"}, FOUND)
     evaluations = Evaluations(tmp_path, runner)
     with pytest.raises(ModelFileError, match=f"^m/model is broken \\(log: {tmp_path / JOB.name}.log\\)$"):
@@ -128,20 +130,20 @@ def test_a_failure_is_an_error_with_its_log_and_is_tried_again(tmp_path: Path) -
         (1, "", "its evaluation ended with status 1: no output"),
     ],
 )
-def test_a_process_that_dies_without_an_answer_is_explained(tmp_path: Path, code: int, log: str, reason: str) -> None:
+def test_error_explains_process_exit_without_answer(tmp_path: Path, code: int, log: str, reason: str) -> None:
     with pytest.raises(ModelFileError) as caught:
         result(Evaluations(tmp_path, Runner(code=code, log=log)))
     assert str(caught.value).startswith(reason)
     assert "\n" not in str(caught.value)
 
 
-def test_an_old_answer_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
+def test_stale_answer_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / f"{JOB.name}.answer").write_text(json.dumps(FOUND))
     with pytest.raises(ModelFileError, match="no output"):
         result(Evaluations(tmp_path, Runner(code=1)))
 
 
-def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
+def test_interruption_keeps_finished_results(tmp_path: Path) -> None:
     evaluations = Evaluations(tmp_path, Runner(FOUND, KeyboardInterrupt()))
     result(evaluations)
     with pytest.raises(KeyboardInterrupt):
@@ -166,14 +168,14 @@ class Crossed(Runner):
         return code
 
 
-def test_two_commands_that_do_the_same_job_at_once_both_get_its_result(tmp_path: Path) -> None:
+def test_concurrent_commands_both_get_the_result(tmp_path: Path) -> None:
     beside = Evaluations(tmp_path, Runner(FOUND, log="beside"))
     assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), FOUND, log="own"))) == RESULT
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".log"]
     assert (tmp_path / f"{JOB.name}.log").read_text() == "own"
 
 
-def test_two_commands_that_ask_for_the_same_replies_at_once_both_get_them(tmp_path: Path) -> None:
+def test_concurrent_commands_both_get_the_replies(tmp_path: Path) -> None:
     def replies(log: str, beside: Callable[[], object]) -> list[str]:
         evaluations = Evaluations(tmp_path, Crossed(beside, FOUND, log=log))
         return [one.reply for one in evaluations.replies(JOB, "m/model", "data")]
@@ -184,20 +186,18 @@ def test_two_commands_that_ask_for_the_same_replies_at_once_both_get_them(tmp_pa
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".jsonl", ".log"]
 
 
-def test_who_fails_takes_what_another_command_found_meanwhile(tmp_path: Path) -> None:
+def test_failed_command_uses_result_of_concurrent_command(tmp_path: Path) -> None:
     beside = Evaluations(tmp_path, Runner(FOUND))
     assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), code=-signal.SIGKILL))) == RESULT
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_error_names_the_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OptionError, match=r"/file/below cannot be written to \(Not a directory\): name another "):
         result(Evaluations(tmp_path / "file" / "below", Runner(FOUND)))
 
 
-def test_the_process_gets_the_arguments_and_its_output_goes_to_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_receives_arguments_and_logs_its_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "child.py").write_text("import sys\nprint('out', sys.argv[1:])\nsys.stderr.write('err')\nsys.exit(3)\n")
     monkeypatch.setattr(module, "_MODULE", "child")
     monkeypatch.chdir(tmp_path)
@@ -218,7 +218,7 @@ evaluations.run_process([], folder / "answer", folder / "log")
 """
 
 
-def test_sigterm_ends_the_process_that_evaluates_too(tmp_path: Path) -> None:
+def test_sigterm_terminates_the_evaluation_process(tmp_path: Path) -> None:
     code = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(300)\n"
     (tmp_path / "child.py").write_text(code)
     command = [sys.executable, "-c", ENDED, str(tmp_path)]
@@ -231,7 +231,7 @@ def test_sigterm_ends_the_process_that_evaluates_too(tmp_path: Path) -> None:
         os.kill(int(log.read_text()), 0)
 
 
-def test_sigterm_is_afterwards_what_it_was_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sigterm_handler_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "child.py").touch()
     monkeypatch.setattr(module, "_MODULE", "child")
     monkeypatch.chdir(tmp_path)
@@ -243,7 +243,7 @@ def test_sigterm_is_afterwards_what_it_was_before(tmp_path: Path, monkeypatch: p
         assert pool.submit(run_process, [], tmp_path / "answer", tmp_path / "log").result() == 0
 
 
-def test_the_real_process_answers_for_a_model_that_is_none(tmp_path: Path) -> None:
+def test_real_process_reports_option_errors(tmp_path: Path) -> None:
     answer = tmp_path / "answer"
     arguments = ["-m", "repeat_query", "-t", "empathy:empathetic_dialogues", "--ed-history", "0", "--edition", "sample"]
     command = [sys.executable, "-m", "parlai_empathy.reports.evaluate", str(answer), *arguments]

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from parlai_empathy.reports.file_names import file_names
 
 
-def test_a_name_is_what_a_title_says_in_letters() -> None:
+def test_file_names_are_derived_from_titles() -> None:
     titles = ["P@1, shuffled (%)", "p_at_1", "P at 1!", "...", "x" * 300, ""]
     expected = ["p_1_shuffled.png", "p_at_1.png", "p_at_1_2.png", "plot.png", f"{'x' * 60}.png", "plot_2.png"]
     assert list(file_names(titles, ".png", "plot")) == expected
 
 
 @given(st.lists(st.sampled_from(["a", "A", "a 2", "a_2", "", "-", "a 3"]) | st.text(max_size=3), max_size=12))
-def test_all_are_different_without_regard_to_case(titles: list[str]) -> None:
+def test_file_names_are_unique_ignoring_case(titles: list[str]) -> None:
     names = list(file_names(titles, ".csv", "table"))
     assert len({name.lower() for name in names}) == len(titles)

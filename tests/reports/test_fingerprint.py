@@ -22,7 +22,7 @@ def write(folder: Path, name: str = "model", **opt: Any) -> Path:
     return path
 
 
-def test_it_is_the_same_wherever_the_model_stands(tmp_path: Path) -> None:
+def test_fingerprint_does_not_depend_on_location(tmp_path: Path) -> None:
     first = model_fingerprint(write(tmp_path / "a"))
     assert first == model_fingerprint(write(tmp_path / "b"))
     assert len(first) == 64
@@ -30,7 +30,7 @@ def test_it_is_the_same_wherever_the_model_stands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["model", "model.opt", "model.dict", "model.encoder/config.json"])
-def test_it_changes_with_each_file_that_decides(tmp_path: Path, file: str) -> None:
+def test_fingerprint_changes_with_each_model_file(tmp_path: Path, file: str) -> None:
     path = write(tmp_path)
     before = model_fingerprint(path)
     changed = tmp_path / file
@@ -40,14 +40,14 @@ def test_it_changes_with_each_file_that_decides(tmp_path: Path, file: str) -> No
 
 
 @pytest.mark.parametrize("file", ["model.pool", "model.trainstats", "model.checkpoint", "other"])
-def test_it_does_not_change_with_what_an_evaluation_writes_or_ignores(tmp_path: Path, file: str) -> None:
+def test_fingerprint_ignores_evaluation_outputs_and_unused_files(tmp_path: Path, file: str) -> None:
     path = write(tmp_path)
     before = model_fingerprint(path)
     (tmp_path / file).write_text("x")
     assert model_fingerprint(path) == before
 
 
-def test_it_changes_with_a_model_that_an_option_names(tmp_path: Path) -> None:
+def test_fingerprint_changes_with_model_named_by_option(tmp_path: Path) -> None:
     classifier = write(tmp_path / "c", "classifier")
     path = write(tmp_path, classifier=str(classifier))
     before = model_fingerprint(path)
@@ -59,7 +59,7 @@ def test_it_changes_with_a_model_that_an_option_names(tmp_path: Path) -> None:
     assert model_fingerprint(path) != after
 
 
-def test_it_changes_with_a_model_of_the_zoo_that_an_option_names(tmp_path: Path) -> None:
+def test_fingerprint_changes_with_zoo_model_named_by_option(tmp_path: Path) -> None:
     classifier = write(tmp_path / "data" / "models" / "empathy" / "c")
     path = write(tmp_path, classifier="zoo:empathy/c/model", datapath=str(tmp_path / "data"))
     before = model_fingerprint(path)
@@ -67,7 +67,7 @@ def test_it_changes_with_a_model_of_the_zoo_that_an_option_names(tmp_path: Path)
     assert model_fingerprint(path) != before
 
 
-def test_it_changes_with_a_file_that_an_option_names_and_not_with_what_a_training_began_with(tmp_path: Path) -> None:
+def test_fingerprint_changes_with_candidates_file_but_not_vectors_file(tmp_path: Path) -> None:
     (tmp_path / "replies.txt").write_text("hello\n")
     (tmp_path / "vectors.txt").write_text("a 1\n")
     opt = {"fixed_candidates_path": str(tmp_path / "replies.txt"), "vectors_file": str(tmp_path / "vectors.txt")}
@@ -80,7 +80,7 @@ def test_it_changes_with_a_file_that_an_option_names_and_not_with_what_a_trainin
 
 
 @pytest.mark.parametrize("option", ["lm_model", "sentence_encoder"])
-def test_it_changes_with_the_folder_of_a_hugging_face_model(tmp_path: Path, option: str) -> None:
+def test_fingerprint_changes_with_hugging_face_model_folder(tmp_path: Path, option: str) -> None:
     folder = tmp_path / "lm"
     folder.mkdir()
     (folder / "model.safetensors").write_bytes(b"weights")
@@ -90,7 +90,7 @@ def test_it_changes_with_the_folder_of_a_hugging_face_model(tmp_path: Path, opti
     assert model_fingerprint(path) != before
 
 
-def test_what_is_typed_decides_in_place_of_what_the_model_remembers(tmp_path: Path) -> None:
+def test_command_line_options_override_saved_ones(tmp_path: Path) -> None:
     """Two different language models under the same name, one after the other, must not share answers."""
     folder = tmp_path / "lm"
     folder.mkdir()
@@ -104,7 +104,7 @@ def test_what_is_typed_decides_in_place_of_what_the_model_remembers(tmp_path: Pa
     assert model_fingerprint(path, typed) != before
 
 
-def test_what_is_typed_is_said_of_no_other_model(tmp_path: Path) -> None:
+def test_command_line_options_do_not_apply_to_nested_models(tmp_path: Path) -> None:
     """``--classifier`` is an option of the prepending agent, not of its classifier."""
     one, other = write(tmp_path / "one"), write(tmp_path / "other")
     path = write(tmp_path, model="empathy:prepend", classifier=str(one))
@@ -116,7 +116,7 @@ def test_what_is_typed_is_said_of_no_other_model(tmp_path: Path) -> None:
     assert model_fingerprint(path, typed) != before
 
 
-def test_it_changes_with_a_server_and_not_with_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_changes_with_server_but_not_with_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, lm_backend="openai", lm_model="m")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-one")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@one:8000/v1")
@@ -128,17 +128,17 @@ def test_it_changes_with_a_server_and_not_with_its_key(tmp_path: Path, monkeypat
     assert model_fingerprint(path) != before
 
 
-def test_models_that_name_each_other_come_to_an_end(tmp_path: Path) -> None:
+def test_circular_model_references_terminate(tmp_path: Path) -> None:
     path = write(tmp_path, "a", classifier=str(tmp_path / "b"))
     write(tmp_path, "b", classifier=str(path))
     assert model_fingerprint(path)
 
 
-def test_options_of_any_kind_are_no_files(tmp_path: Path) -> None:
+def test_option_values_that_are_not_files_are_ignored(tmp_path: Path) -> None:
     assert model_fingerprint(write(tmp_path, a="x" * 5000, b="", c=None, d=["e"], f=3, g="."))
 
 
-def test_broken_options_are_named(tmp_path: Path) -> None:
+def test_invalid_opt_file_error_names_the_file(tmp_path: Path) -> None:
     path = write(tmp_path)
     (tmp_path / "model.opt").write_text("{")
     with pytest.raises(ModelFileError, match=rf"^{tmp_path}/model\.opt names no agent \(JSONDecodeError: "):
@@ -146,7 +146,7 @@ def test_broken_options_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["model", "model.opt"])
-def test_a_missing_model_is_named(tmp_path: Path, missing: str) -> None:
+def test_missing_model_error_names_the_model(tmp_path: Path, missing: str) -> None:
     path = write(tmp_path)
     (tmp_path / missing).unlink()
     with pytest.raises(ModelFileError, match=r"/model is not a trained model: model and model\.opt must exist$"):

@@ -53,7 +53,7 @@ def bars_of(report: Report) -> dict[str, Bars]:
     return {plot.name: plot for plot in report.plots if isinstance(plot, Bars)}
 
 
-def test_sizes() -> None:
+def test_size_table_counts() -> None:
     assert rows_of(PAIRS, "Size") == [
         ["pairs of context and reply", 5],
         ["different contexts", 3],
@@ -65,14 +65,14 @@ def test_sizes() -> None:
     ]
 
 
-def test_turns_count_each_dialogue_once() -> None:
+def test_turns_are_counted_once_per_dialogue() -> None:
     # The contexts have 1, 2 and 3 turns; the last one counts although it lacks its original reply.
     assert rows_of(PAIRS, "Turns, the reply counted") == [[2, 1], [3, 1], [4, 1]]
     again = [*PAIRS, *PAIRS[:2]]  # the first dialogue occurs twice, with both replies
     assert rows_of(again, "Turns, the reply counted") == [[2, 2], [3, 1], [4, 1]]
 
 
-def test_lengths_in_words() -> None:
+def test_length_in_words_statistics() -> None:
     # Original: 2 and 1. Human: 1 3; 1 1 1; 1 1 2; 1 4 1; 1 1 1. Turns of the contexts: 1; 2 3; 1 1 1.
     assert rows_of(PAIRS, "Length in words") == [
         ["original replies", 2, 1.5, 1.5, 2],
@@ -81,12 +81,12 @@ def test_lengths_in_words() -> None:
     ]
 
 
-def test_turns_in_which_nothing_is_said_have_no_length() -> None:
+def test_empty_turns_are_excluded_from_lengths() -> None:
     rows = rows_of([pair(["", "a b"], "c", True)], "Length in words")
     assert rows[-1] == ["turns of contexts", 1, 2.0, 2.0, 2]
 
 
-def test_the_histogram_of_lengths() -> None:
+def test_length_histogram_bins_and_shares() -> None:
     lengths = [1, 5, 6, 10, 46, 50, 51, 200]
     pairs = [pair(["hi"], " ".join(["word"] * length), True) for length in lengths]
     plot = bars_of(data_report(pairs, "t"))["lengths"]
@@ -97,7 +97,7 @@ def test_the_histogram_of_lengths() -> None:
     assert "human replies" not in plot.series
 
 
-def test_ratings_of_original_and_random_replies() -> None:
+def test_ratings_of_original_and_random_replies_are_counted() -> None:
     # Original: 5 4 3 and 5 5 5, means 4 and 5. Random: 1 2 5, 1 1 2, 3 2 1, means 8/3, 4/3 and 2.
     table = tables_of(data_report(PAIRS, "t"))["Ratings of original and random replies"]
     assert [list(row) for row in table.rows] == [
@@ -119,26 +119,26 @@ def test_ratings_of_original_and_random_replies() -> None:
         ),
     ],
 )
-def test_what_was_counted_is_noted(pairs: list[Pair], counted: str) -> None:
+def test_notes_say_which_ratings_were_counted(pairs: list[Pair], counted: str) -> None:
     tables = tables_of(data_report(pairs, "t"))
     assert tables["Ratings of original and random replies"].notes == [f"- counted: {counted}"]
     assert list(tables["Ratings of original and random replies"].rows[0])[1:6] == [0, 0, 1, 1, 0]  # 3.5 is rounded to 4
     assert tables["Beside the paper's figures"].notes == [f"- counted: {counted}; the paper counts single ratings"]
 
 
-def test_shares_beside_the_papers() -> None:
+def test_shares_are_listed_beside_published_ones() -> None:
     assert rows_of(PAIRS, "Beside the paper's figures") == [
         ["original: rated 4 or 5", pytest.approx(5 / 6), pytest.approx(0.74456, abs=1e-5)],
         ["random: rated 1 or 2", pytest.approx(7 / 9), pytest.approx(0.73011, abs=1e-5)],
     ]
 
 
-def test_the_papers_figures() -> None:
+def test_published_shares_match_paper() -> None:
     # Merdivan et al. 2020, section 3: counts among the 14,250 ratings of each kind of reply.
     assert PAPERS_SHARES == {"original: rated 4 or 5": 10610 / 14250, "random: rated 1 or 2": 10404 / 14250}
 
 
-def test_raters_by_what_the_file_tells_of_them() -> None:
+def test_ratings_are_grouped_by_rater_demographics() -> None:
     # Ages in order: 18-24 25-34 -, 18-24 18-24 25-34, 25-34 25-34 18-24, 18-24 25-34 25-34, 18-24 25-34 18-24.
     # 18-24 gave 5, 1 2, 5, 1, 3 1 (18 in 7); 25-34 gave 4, 5, 5 5, 1 2, 2 (24 in 7); a rater without an age gave a 3.
     report = data_report(PAIRS, "t")
@@ -156,14 +156,14 @@ def test_raters_by_what_the_file_tells_of_them() -> None:
     assert tables_of(report)["Size"].notes == ["- columns without groups of raters to show: time"]
 
 
-def test_a_column_with_many_values_groups_nobody() -> None:
+def test_demographic_with_too_many_values_is_not_grouped() -> None:
     raters = [{"age": str(number % 13)} for number in range(26)]
     report = data_report([pair(["a"], "b", True, [3] * 26, ["c"] * 26, raters)], "t")
     assert [title for title in tables_of(report) if title.startswith("Ratings by")] == []
     assert tables_of(report)["Size"].notes == ["- columns without groups of raters to show: age"]
 
 
-def test_two_values_make_groups_and_so_do_twelve() -> None:
+def test_demographics_with_two_to_twelve_values_are_grouped() -> None:
     for count in (2, 12):
         raters = [{"age": f"{number % count:02}"} for number in range(24)]
         pairs = [pair(["a"], "b", True, [number % count % 5 + 1 for number in range(24)], ["c"] * 24, raters)]
@@ -173,7 +173,7 @@ def test_two_values_make_groups_and_so_do_twelve() -> None:
         ]
 
 
-def test_ratings_without_raters_give_no_demographics() -> None:
+def test_ratings_without_raters_are_excluded_from_demographics() -> None:
     # As in JSON lines; pairs may have both.
     report = data_report([pair(["a"], "b", True, (1, 2, 3)), PAIRS[0]], "t")
     assert [row[1] for row in tables_of(report)["Ratings by the raters' age"].rows] == [1, 1, 1]
@@ -191,7 +191,7 @@ def test_ratings_without_raters_give_no_demographics() -> None:
     ],
     ids=["unrated", "random only", "no human replies"],
 )
-def test_what_is_not_there_leaves_gaps(pairs: list[Pair], tmp_path: Path) -> None:
+def test_missing_ratings_and_replies_leave_empty_cells(pairs: list[Pair], tmp_path: Path) -> None:
     report = data_report(pairs, "t")
     report.save(tmp_path)
     assert {path.name for path in tmp_path.glob("*.png")} == {"turns.png", "lengths.png", "ratings.png"}
@@ -200,7 +200,7 @@ def test_what_is_not_there_leaves_gaps(pairs: list[Pair], tmp_path: Path) -> Non
     assert report.text().count("nan") == 0
 
 
-def test_each_table_but_the_counts_has_a_plot(tmp_path: Path) -> None:
+def test_report_is_saved_with_linked_plots(tmp_path: Path) -> None:
     report = data_report(PAIRS, "HUMOD: the data")
     report.save(tmp_path)
     names = {path.stem for path in tmp_path.glob("*.png")}

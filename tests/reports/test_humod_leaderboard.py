@@ -98,7 +98,7 @@ def assert_scipys(found: dict[str, tuple[Any, Any, Any]], scores: Sequence[float
 # --- references ------------------------------------------------------------------------------------------------------
 
 
-def test_references_by_hand() -> None:
+def test_references_option_selects_reference_replies() -> None:
     # A pair's references are those of its context: the distinct replies of the raters of both its pairs.
     human = ["hi", "good day", "hello you"]
     for which, expected in (("human", human), ("original", ["hi there"]), ("all", ["hi there", *human])):
@@ -107,7 +107,7 @@ def test_references_by_hand() -> None:
         assert rated[0][1] == rated[1][1] == expected
 
 
-def test_a_context_that_occurs_twice_has_references_of_its_own() -> None:
+def test_repeated_context_keeps_separate_references() -> None:
     twice = [
         pair("hi", "a", True, 3.0, "1"),
         pair("hi", "b", False, 2.0, "2"),
@@ -119,7 +119,7 @@ def test_a_context_that_occurs_twice_has_references_of_its_own() -> None:
     ]
 
 
-def test_an_original_reply_is_its_own_reference() -> None:
+def test_original_reply_scores_full_overlap_with_itself() -> None:
     report = board(SentenceBleu4(), RougeL(), references="original")
     for item, of in zip(report.items, PAIRS, strict=False):
         scores = [item["scores"][name] for name in ("BLEU-4", "ROUGE-L")]
@@ -127,19 +127,19 @@ def test_an_original_reply_is_its_own_reference() -> None:
         assert scores == (pytest.approx([100, 100]) if of.is_original else [0, 0])
 
 
-def test_other_references_are_refused() -> None:
+def test_unknown_references_option_raises() -> None:
     with pytest.raises(OptionError, match=r"^--references film: must be one of human, original, all$"):
         rated_pairs(PAIRS, "film")
 
 
 @pytest.mark.parametrize("pairs", [PAIRS[10:], []])
-def test_nothing_rated_is_an_error(pairs: list[Pair]) -> None:
+def test_no_rated_pairs_raises(pairs: list[Pair]) -> None:
     message = r"^no pair of this fold is rated: use --humod-split rated, or another file$"
     with pytest.raises(NotComputableError, match=message):
         board(GOOD, pairs=pairs)
 
 
-def test_pairs_without_references_are_left_out_counted_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_without_references_are_excluded_with_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     alone = [pair("what", "film left out", False, 2.0, ""), pair("why", "me too", False, 2.5)]
@@ -155,7 +155,7 @@ def test_pairs_without_references_are_left_out_counted_and_reported(monkeypatch:
 # --- Table 3 ---------------------------------------------------------------------------------------------------------
 
 
-def test_judges_are_asked_with_contexts_replies_and_references() -> None:
+def test_judges_receive_contexts_replies_and_references() -> None:
     judge = Fixed("asked", range(10))
     board(judge, references="original")
     contexts, replies, references = judge.asked
@@ -165,7 +165,7 @@ def test_judges_are_asked_with_contexts_replies_and_references() -> None:
     assert list(references)[6:8] == [["c"], ["c"]]
 
 
-def test_correlations_are_scipys() -> None:
+def test_correlations_match_scipy() -> None:
     table = board(GOOD, BAD).tables[0]
     found = rows_of(table)
     assert [name for (name,) in found] == ["good", "bad", ORACLE, "paper's best learned scorer"]
@@ -179,12 +179,12 @@ def test_correlations_are_scipys() -> None:
     }
 
 
-def test_the_papers_figure() -> None:
+def test_published_best_correlation_matches_paper() -> None:
     # Merdivan et al. 2020, Table 3: the best learned scorer.
     assert PAPERS_BEST == 0.602
 
 
-def test_every_signature_and_choice_is_noted() -> None:
+def test_notes_list_signatures_and_options() -> None:
     notes = board(GOOD, BAD, references="all", left_out=["a judge: it was ill"]).tables[0].notes
     assert notes[:2] == ["- good|by:hand", "- bad|by:hand"]
     assert [note.split("|")[:6] for note in notes[2:5]] == [
@@ -201,7 +201,7 @@ def test_every_signature_and_choice_is_noted() -> None:
 # --- Table 4 ---------------------------------------------------------------------------------------------------------
 
 
-def test_correlations_by_turns_are_scipys_of_the_subset() -> None:
+def test_correlations_by_turns_match_scipy_on_subset() -> None:
     found = rows_of(board(GOOD, BAD).tables[1])
     assert list(found) == [(n, 6 if n == 2 else 4, name) for n in (2, 3) for name in ("good", "bad", ORACLE)]
     for n, places in ((2, slice(0, 6)), (3, slice(6, 10))):
@@ -215,7 +215,7 @@ def test_correlations_by_turns_are_scipys_of_the_subset() -> None:
 # --- what cannot be computed -----------------------------------------------------------------------------------------
 
 
-def test_a_judge_that_cannot_be_correlated_keeps_no_other_away() -> None:
+def test_judge_without_correlation_does_not_affect_others() -> None:
     report = board(Fixed("same", [5] * 10), GOOD, Fixed("broken", [math.nan, *range(9)]))
     found = rows_of(report.tables[0])
     nothing = dict.fromkeys(SCIPY, ("not computable", None, None))
@@ -233,20 +233,20 @@ def test_a_judge_that_cannot_be_correlated_keeps_no_other_away() -> None:
     assert "NaN" not in json.dumps(report.items)
 
 
-def test_few_pairs_of_a_number_of_turns_are_not_computable() -> None:
+def test_turn_count_with_too_few_pairs_is_not_computable() -> None:
     found = rows_of(board(GOOD, pairs=PAIRS[:8]).tables[1])  # only two pairs have three turns
     assert found[3, 2, "good"]["Pearson"] == ("not computable", None, None)
     assert found[2, 6, "good"]["Pearson"][0] == pytest.approx(stats.pearsonr(GOOD.scores[:6], RATINGS[:6]).statistic)
 
 
-def test_originals_alone_leave_the_known_kind_out() -> None:
+def test_oracle_is_not_computable_with_original_replies_only() -> None:
     originals = [pair for pair in PAIRS if pair.is_original]
     found = rows_of(board(BAD, pairs=originals).tables[0])
     assert found[ORACLE,]["Pearson"] == ("not computable", None, None)
     assert_scipys(found["bad",], BAD.scores[:5], RATINGS[::2])
 
 
-def test_too_few_pairs_for_anything_are_an_error() -> None:
+def test_too_few_pairs_raise() -> None:
     with pytest.raises(NotComputableError, match=r"^no correlation for 2 items: at least 3 are needed$"):
         board(GOOD, pairs=PAIRS[:2])
 
@@ -254,7 +254,7 @@ def test_too_few_pairs_for_anything_are_an_error() -> None:
 # --- what is kept ----------------------------------------------------------------------------------------------------
 
 
-def test_items_hold_what_the_judges_gave() -> None:
+def test_items_hold_ratings_and_judge_scores() -> None:
     report = board(GOOD, SentenceBleu4())
     rated = rated_pairs(PAIRS, "human")
     bleu = SentenceBleu4().score([[]] * 10, [pair.reply for pair, _ in rated], [texts for _, texts in rated])
@@ -270,7 +270,7 @@ def test_items_hold_what_the_judges_gave() -> None:
     ]
 
 
-def test_the_report_saves_with_its_plots(tmp_path: Path) -> None:
+def test_report_is_saved_with_items_and_plots(tmp_path: Path) -> None:
     report = board(GOOD, BAD)
     report.save(tmp_path)
     assert report.title == "HUMOD: relevance judged by people, and by judges (invented)"

@@ -61,7 +61,7 @@ class Page(HTMLParser):
             self.headings[-1] += data
 
 
-def test_a_page() -> None:
+def test_page_contains_table_notes_and_plot() -> None:
     table = Table(
         "T", ["model", "score"], [["a", Number(0.5, "m|n:3")], ["b", None]], ["- a note", "another"], digits=1
     )
@@ -75,7 +75,7 @@ def test_a_page() -> None:
     assert base64.b64decode((image["src"] or "").removeprefix("data:image/svg+xml;base64,")) == b"<svg/>"
 
 
-def test_columns_of_numbers_stand_at_the_right_and_texts_have_room() -> None:
+def test_number_columns_are_styled_and_text_columns_have_min_width() -> None:
     rows: list[list[Cell]] = [[4, "long " * 20, 1, None, None], [5, "b", "not computable", (0.1, 0.2), None]]
     header = ["turns", "judge", "value", "interval", "empty"]
     titles = Page(page("T", [Table("t", header, rows)], [])).titles
@@ -91,7 +91,7 @@ def test_columns_of_numbers_stand_at_the_right_and_texts_have_room() -> None:
     ]
 
 
-def test_a_page_loads_nothing_and_fits_a_phone() -> None:
+def test_page_has_no_external_resources_and_a_mobile_viewport() -> None:
     text = page("T", [Table("t", ["x"], [["y"]])], [("Plot", b"<svg/>")])
     assert all(address.startswith("data:") for address in Page(text).addresses)
     assert "url(" not in text
@@ -105,7 +105,7 @@ texts = st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P",
 
 
 @given(title=texts, cells=st.lists(texts, min_size=2, max_size=2), note=texts, signature=texts)
-def test_no_text_breaks_a_page(title: str, cells: list[str], note: str, signature: str) -> None:
+def test_arbitrary_text_round_trips_through_html(title: str, cells: list[str], note: str, signature: str) -> None:
     table = Table(title, cells, [cells, ["n", Number(1.0, signature)]], [f"- {note}"])
     read = Page(page(title, [table], [(title, b"")]))
     line = " ".join(title.split())

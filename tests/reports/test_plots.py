@@ -67,7 +67,7 @@ def intervals(rows: list[str], series: dict[str, dict[str, Interval]]) -> Interv
 # --- bars ------------------------------------------------------------------------------------------------------------
 
 
-def test_bars_stand_side_by_side_with_their_heights(axes: Any) -> None:
+def test_bars_of_a_group_are_side_by_side(axes: Any) -> None:
     bars(["1", "2"], original=[3, 4], random=[5, 6]).draw(axes)
     found = [(round(patch.get_x(), 6), round(patch.get_width(), 6), patch.get_height()) for patch in axes.patches]
     # Each group is 0.8 wide, with its number at its centre: from -0.4 to 0.4, from 0.6 to 1.4.
@@ -87,7 +87,7 @@ def test_bars_stand_side_by_side_with_their_heights(axes: Any) -> None:
     ],
     ids=["one group", "all zero", "no group", "long names", "many", "dollars"],
 )
-def test_bars_can_be_drawn(plot: Bars, tmp_path: Path) -> None:
+def test_bars_are_drawn_as_png(plot: Bars, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, 540)
 
 
@@ -98,7 +98,7 @@ def rows(names: list[str], series: dict[str, dict[str, float]], *lines: Line) ->
     return RowBars("r", "Rows", "x", "y", names, series, lines)
 
 
-def test_the_bars_of_a_row_share_its_room(axes: Any) -> None:
+def test_bars_of_a_row_share_its_height(axes: Any) -> None:
     rows(["a", "b"], {"one": {"a": 3, "b": 4}, "two": {"a": 5}}).draw(axes)
     found = [(round(patch.get_y(), 6), round(patch.get_height(), 6), patch.get_width()) for patch in axes.patches]
     # Row 0 has two bars between -0.4 and 0.4, row 1 has one from 0.6 to 1.4.
@@ -108,7 +108,7 @@ def test_the_bars_of_a_row_share_its_room(axes: Any) -> None:
     assert axes.yaxis_inverted(), "the first row is at the top"
 
 
-def test_lines_stand_at_their_values_in_the_colour_of_what_they_compare_with(axes: Any) -> None:
+def test_reference_lines_have_their_value_and_series_colour(axes: Any) -> None:
     plot = rows(["a"], {"one": {"a": 3}, "two": {"a": 5}}, Line("theirs", 4, "two"), Line("others", 6))
     drawn = plot.draw(axes)
     assert list(drawn) == ["one", "two", "theirs", "others"]
@@ -130,14 +130,14 @@ def test_lines_stand_at_their_values_in_the_colour_of_what_they_compare_with(axe
     ],
     ids=["plain", "no rows", "missing", "many rows"],
 )
-def test_rows_can_be_drawn(plot: RowBars, height: int, tmp_path: Path) -> None:
+def test_row_bars_are_drawn_as_png(plot: RowBars, height: int, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, height)
 
 
 # --- intervals -------------------------------------------------------------------------------------------------------
 
 
-def test_intervals_show_value_and_ends(axes: Any) -> None:
+def test_intervals_show_value_and_endpoints(axes: Any) -> None:
     intervals(["a", "b"], ONE).draw(axes)
     ends, points, zero = axes.get_lines()
     assert points.get_xydata().tolist() == [[0.5, 0.0], [0.2, 1.0]]
@@ -150,7 +150,7 @@ def test_intervals_show_value_and_ends(axes: Any) -> None:
     assert axes.yaxis_inverted(), "the first row is at the top"
 
 
-def test_series_have_places_and_colours_of_their_own_and_a_missing_row_leaves_a_gap(axes: Any) -> None:
+def test_interval_series_differ_in_offset_and_colour_and_skip_missing_rows(axes: Any) -> None:
     drawn = intervals(["a", "b"], {"one": {"b": (0.2, 0.1, 0.3)}, "two": {"a": (0.4, 0.3, 0.5)}}).draw(axes)
     # Two series: 0.2 above and 0.2 below the centre of the row.
     assert list(drawn) == ["one", "two"]
@@ -159,7 +159,7 @@ def test_series_have_places_and_colours_of_their_own_and_a_missing_row_leaves_a_
     assert one.get_color() != two.get_color()
 
 
-def test_a_value_outside_its_interval_is_drawn_where_it_is(axes: Any) -> None:
+def test_value_outside_its_interval_is_drawn_at_its_position(axes: Any) -> None:
     # The interval of a correlation of 1 may end slightly below it.
     (points,) = intervals(["a"], {"one": {"a": (1.0, 0.8, 0.9999999999999998)}}).draw(axes).values()
     assert points.get_xdata().tolist() == [1.0]
@@ -178,7 +178,7 @@ def test_a_value_outside_its_interval_is_drawn_where_it_is(axes: Any) -> None:
     ],
     ids=["plain", "missing rows", "no rows", "nothing", "many rows", "odd names"],
 )
-def test_intervals_can_be_drawn(plot: Intervals, height: int, tmp_path: Path) -> None:
+def test_intervals_are_drawn_as_png(plot: Intervals, height: int, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, height)
 
 
@@ -193,7 +193,7 @@ def panels(rows: list[str], *titles: str) -> Panels:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 7])
-def test_panels_share_their_rows_and_have_scales_of_their_own(number: int) -> None:
+def test_panels_share_rows_but_not_scales(number: int) -> None:
     figure = Figure()
     titles = [f"metric {place}" for place in range(number)]
     panels(["a", "b"], *titles).draw(figure)
@@ -216,7 +216,7 @@ def test_panels_share_their_rows_and_have_scales_of_their_own(number: int) -> No
     ],
     ids=["one", "two rows", "no rows", "odd names"],
 )
-def test_panels_can_be_drawn(plot: Panels, height: int, tmp_path: Path) -> None:
+def test_panels_are_drawn_as_png(plot: Panels, height: int, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, height)
 
 
@@ -227,7 +227,7 @@ def grid(names: list[str], *values: list[float | None]) -> Grid:
     return Grid("g", "Grid", names, values)
 
 
-def test_a_grid_has_a_colour_and_a_number_in_each_cell(axes: Any) -> None:
+def test_grid_cells_have_colour_and_number(axes: Any) -> None:
     assert grid(["a", "b"], [1, -0.25], [None, 0.7]).draw(axes) == {}
     (image,) = axes.images
     assert image.get_array().filled(np.nan).tolist() == [[1, -0.25], [pytest.approx(np.nan, nan_ok=True), 0.7]]
@@ -241,7 +241,7 @@ def test_a_grid_has_a_colour_and_a_number_in_each_cell(axes: Any) -> None:
     assert axes.yaxis_inverted(), "the first row is at the top"
 
 
-def test_colours_tell_more_from_less(axes: Any) -> None:
+def test_grid_colours_distinguish_positive_from_negative(axes: Any) -> None:
     grid(["a", "b"], [0.9, -0.9], [0.0, None]).draw(axes)
     (image,) = axes.images
     more, less, zero, none = image.to_rgba(image.get_array()).reshape(4, 4)
@@ -262,7 +262,7 @@ def test_colours_tell_more_from_less(axes: Any) -> None:
     ],
     ids=["one cell", "no numbers", "odd names", "many"],
 )
-def test_a_grid_can_be_drawn(plot: Grid, height: int, tmp_path: Path) -> None:
+def test_grid_is_drawn_as_png(plot: Grid, height: int, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, height)
 
 
@@ -273,7 +273,7 @@ def curves(**series: list[tuple[float, float]]) -> Curves:
     return Curves("c", "Curves", "x", "y", series)
 
 
-def test_curves_join_their_points(axes: Any) -> None:
+def test_curves_connect_their_points(axes: Any) -> None:
     drawn = curves(one=[(2, 0.5), (4, 1.5)], two=[(4, 1)], three=[]).draw(axes)
     assert [line.get_xydata().tolist() for line in drawn.values()] == [[[2, 0.5], [4, 1.5]], [[4, 1]], []]
     assert [line.get_marker() for line in drawn.values()] == ["o"] * 3, "a single point is seen too"
@@ -284,7 +284,7 @@ def test_curves_join_their_points(axes: Any) -> None:
 
 
 @pytest.mark.parametrize("points", [[(0.5, 0.0), (1.0, 1.0)], [(float(n), 0.0) for n in range(100)]])
-def test_other_points_than_a_few_whole_numbers_have_the_usual_ticks(points: list[tuple[float, float]]) -> None:
+def test_curves_with_fractional_or_many_points_use_default_ticks(points: list[tuple[float, float]]) -> None:
     ours, usual = Figure().subplots(), Figure().subplots()
     curves(one=points).draw(ours)
     usual.plot(*zip(*points, strict=True))
@@ -300,14 +300,14 @@ def test_other_points_than_a_few_whole_numbers_have_the_usual_ticks(points: list
     ],
     ids=["one point", "no point", "many"],
 )
-def test_curves_can_be_drawn(plot: Curves, tmp_path: Path) -> None:
+def test_curves_are_drawn_as_png(plot: Curves, tmp_path: Path) -> None:
     assert size_of(plot, tmp_path) == (960, 540)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_long_title_is_drawn_in_several_lines(tmp_path: Path) -> None:
+def test_long_title_is_not_cut_off(tmp_path: Path) -> None:
     question = "How well did the reply show that it understood what the speaker felt, and why they felt it? " * 3
     row = "a judge with a long name, trained on much"
     plot = Intervals("i", question, "x", "y", [row], {"one": {row: (0.5, 0.4, 0.6)}})
@@ -335,7 +335,7 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
 
 
 @pytest.mark.parametrize("letters", [3, 16, 22, 30, 40, 200])
-def test_a_legend_is_no_wider_than_the_plot(letters: int, tmp_path: Path, figures: list[Figure]) -> None:
+def test_legend_fits_the_plot_width(letters: int, tmp_path: Path, figures: list[Figure]) -> None:
     draw(curves(**{f"{n}{'m n e ' * 40}"[:letters]: [(1, n)] for n in range(6)}), tmp_path / "plot.png")
     (legend,) = figures[0].legends
     assert len(legend.get_texts()) == 6
@@ -343,7 +343,7 @@ def test_a_legend_is_no_wider_than_the_plot(letters: int, tmp_path: Path, figure
     assert 0 <= box.x0 < box.x1 <= figures[0].bbox.width
 
 
-def test_a_legend_names_all_series_below_the_plot(tmp_path: Path, figures: list[Figure]) -> None:
+def test_legend_below_the_plot_names_all_series(tmp_path: Path, figures: list[Figure]) -> None:
     draw(bars(["1"], _one=[1], two=[2]), tmp_path / "two.png")
     draw(bars(["1"], one=[1]), tmp_path / "one.png")
     (legend,) = figures[0].legends
@@ -352,7 +352,7 @@ def test_a_legend_names_all_series_below_the_plot(tmp_path: Path, figures: list[
     assert figures[1].legends == [], "one series needs no legend"
 
 
-def test_an_svg_is_the_same_whenever_it_is_drawn() -> None:
+def test_svg_output_is_reproducible() -> None:
     plot = bars(["1"], one=[1], two=[2])
     first = drawing(plot, "svg")
     assert first == drawing(plot, "svg")
@@ -360,14 +360,14 @@ def test_an_svg_is_the_same_whenever_it_is_drawn() -> None:
     assert b"Date" not in first
 
 
-def test_drawing_changes_no_setting_and_opens_no_window(tmp_path: Path) -> None:
+def test_drawing_leaves_matplotlib_state_unchanged(tmp_path: Path) -> None:
     before = dict(matplotlib.rcParams)
     draw(bars(["1"], one=[1]), tmp_path / "plot.png")
     assert dict(matplotlib.rcParams) == before
     assert matplotlib.pyplot.get_fignums() == []
 
 
-def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_matplotlib_error_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=r'^no plots: .* pip install "parlai-empathy\[plots\]"$'):
         draw(bars(["1"], one=[1]), tmp_path / "plot.png")

@@ -18,7 +18,7 @@ def below(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_what_a_report_wrote_is_removed_and_nothing_else(tmp_path: Path) -> None:
+def test_only_files_of_previous_report_are_removed(tmp_path: Path) -> None:
     tables = [Table(title, ["x"], []) for title in ("t", "T", "gone")]
     Report("r", tables, [BARS], [{"id": 1}]).save(tmp_path)
     for mine in ("mine.png", "notes.jsonl", "tables/mine.csv"):
@@ -30,7 +30,7 @@ def test_what_a_report_wrote_is_removed_and_nothing_else(tmp_path: Path) -> None
     remove_former(tmp_path)
 
 
-def test_a_report_takes_the_place_of_the_former_one(tmp_path: Path) -> None:
+def test_new_report_replaces_previous_one(tmp_path: Path) -> None:
     Report("old", [Table("old", ["x"], [])], [BARS], [{"id": 1}]).save(tmp_path)
     Report("new", [Table("new", ["x"], [])]).save(tmp_path)
     assert below(tmp_path) == [*REPORT, "tables/new.csv"]
@@ -44,7 +44,7 @@ def test_a_report_takes_the_place_of_the_former_one(tmp_path: Path) -> None:
         '{"files": ["work/mine.csv", "tables/a/b.csv", "other/items.jsonl", "\\u0000.png"]}',
     ],
 )
-def test_what_is_no_report_of_ours_removes_nothing(tmp_path: Path, content: str) -> None:
+def test_invalid_report_json_removes_nothing(tmp_path: Path, content: str) -> None:
     out = tmp_path / "out"
     for mine in ("mine.png", "out/mine.txt", "out/work/mine.csv", "out/tables/a/b.csv", "out/other/items.jsonl"):
         (tmp_path / mine).parent.mkdir(parents=True, exist_ok=True)

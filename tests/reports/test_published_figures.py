@@ -7,7 +7,7 @@ import pytest
 from parlai_empathy.reports.published import PUBLISHED, published
 
 
-def test_each_figure_has_a_source_and_each_system_one_row() -> None:
+def test_published_systems_have_sources_values_and_unique_names() -> None:
     assert all(one.source and one.values for one in PUBLISHED)
     names = [one.name for one in PUBLISHED]
     assert len(set(names)) == len(names)
@@ -25,11 +25,11 @@ def test_each_figure_has_a_source_and_each_system_one_row() -> None:
         ("emotion_context", {32.2, 40.2}),
     ],
 )
-def test_the_figures_of_a_column(column: str, figures: set[float]) -> None:
+def test_published_figures_by_column(column: str, figures: set[float]) -> None:
     assert {one.values[column] for one in published(column)} == figures
 
 
-def test_systems_with_any_of_several_columns() -> None:
+def test_published_selects_systems_with_any_of_the_columns() -> None:
     both = published("dist_1", "p_at_1")
     assert {one.system for one in both} >= {"MoEL", "retrieval BERT"}
     assert published("no_such_column") == []

@@ -22,7 +22,7 @@ SCORES = {
 }
 
 
-def test_the_numbers_are_those_of_the_correlations() -> None:
+def test_metrics_table_matches_direct_correlations() -> None:
     table, (plot,) = metrics_table({"q": RATINGS}, SCORES, 100, 3)
     columns = {name: list(SCORES[name].values()) for name in ("length", "words")}
     direct = {name: correlation("spearman", column, RATED, 100, 3) for name, column in columns.items()}
@@ -41,7 +41,7 @@ def test_the_numbers_are_those_of_the_correlations() -> None:
     assert plot.series == {"q": {name: (one.value, one.low, one.high) for name, one in direct.items()}}
 
 
-def test_a_question_without_metrics_does_not_keep_the_others_away() -> None:
+def test_question_without_metrics_does_not_affect_others() -> None:
     other = [Rating("x", "Ann", "p", 3.0, "Z")]
     table, _ = metrics_table({"p": other, "q": RATINGS}, SCORES, 20, 0)
     assert {row[0] for row in table.rows} == {"q"}
@@ -51,12 +51,12 @@ def test_a_question_without_metrics_does_not_keep_the_others_away() -> None:
 @pytest.mark.parametrize(
     "groups", [{}, {"p": [Rating("x", "Ann", "p", 3.0, "Z")]}, {"a": RATINGS[:1], "b": RATINGS[:1]}]
 )
-def test_nothing_that_has_both(groups: dict[str, list[Rating]]) -> None:
+def test_no_reply_with_both_rating_and_metric_raises(groups: dict[str, list[Rating]]) -> None:
     with pytest.raises(NotComputableError) as error:
         metrics_table(groups, {"length": {("B", "9"): 1.0}}, 20, 0)
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_metrics_that_are_all_alike_leave_a_table_without_a_plot() -> None:
+def test_constant_metrics_give_a_table_without_plots() -> None:
     table, plots = metrics_table({"q": RATINGS}, {"constant": SCORES["constant"]}, 20, 0)
     assert (len(table.rows), plots) == (1, [])

@@ -40,7 +40,7 @@ def rows(table: Table) -> list[list[Any]]:
     return [list(row) for row in table.rows]
 
 
-def test_items_for_each_difference_and_number_of_raters() -> None:
+def test_likert_items_for_each_difference_and_rater_count() -> None:
     table, (plot,) = likert_needed(DESIGN, [0.4, 0.6], [1, 3], Scale(), QUICK)
     assert [row[:2] for row in rows(table)] == [[0.4, 1], [0.4, 3], [0.6, 1], [0.6, 3]]
     three = LikertDesign(1.1, 3, 0.3, 0.1)
@@ -62,7 +62,7 @@ def test_items_for_each_difference_and_number_of_raters() -> None:
     assert heights[-1] >= 0.95
 
 
-def test_items_by_the_aim_and_trials_on_the_scale() -> None:
+def test_likert_items_depend_on_aim_and_scale() -> None:
     scale = Scale((1, 2, 3, 4), 2.0)
     table, (plot,) = likert_needed(DESIGN, [0.6], [1], scale, SURE)
     items = likert_items(DESIGN, 0.6, 0.9, EACH)
@@ -83,14 +83,14 @@ def test_items_by_the_aim_and_trials_on_the_scale() -> None:
     assert plot.series["0.6 points, 1 rater"][-1] == (last, likert_power(DESIGN, 0.6, last, EACH))
 
 
-def test_more_comparisons_need_more() -> None:
+def test_alpha_is_divided_by_number_of_comparisons() -> None:
     aim = Aim(comparisons=3, runs=50)
     table, _ = likert_needed(DESIGN, [0.4], [1], Scale(), aim)
     assert rows(table)[0][2] == likert_items(DESIGN, 0.4, 0.8, 0.05 / 3)
     assert "- power 0.8, two-sided alpha 0.05 divided by 3 comparisons: 0.01667" in table.notes
 
 
-def test_no_difference_has_a_reason_and_too_many_ratings_are_not_drawn() -> None:
+def test_undetectable_difference_is_noted_and_large_designs_not_simulated() -> None:
     table, plots = likert_needed(DESIGN, [0.0, 0.001], [1], Scale(), QUICK)
     assert rows(table)[0] == [0.0, 1, "-", "-", "-", "-", "-", "-"]
     assert "- 0 points, 1 rater(s): no number of items can detect a difference of 0" in table.notes
@@ -101,7 +101,7 @@ def test_no_difference_has_a_reason_and_too_many_ratings_are_not_drawn() -> None
     assert rows(large)[0][6:] == ["-", "-"]
 
 
-def test_ratings_of_a_system_decide_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulation_limit_applies_to_ratings_per_system(monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn() -> bool:
         (row,) = rows(likert_needed(DESIGN, [0.8], [2], Scale(), QUICK)[0])
         return row[6:] != ["-", "-"]
@@ -114,7 +114,7 @@ def test_ratings_of_a_system_decide_what_is_drawn(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.filterwarnings("error")
-def test_ratings_that_vary_in_nothing_are_no_number_of_items() -> None:
+def test_zero_variance_design_gives_a_note_instead_of_items() -> None:
     certain = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
     table, plots = likert_needed(certain, [0.3], [1], Scale(), QUICK)
     assert rows(table) == [[0.3, 1, *["-"] * 6]]
@@ -122,7 +122,7 @@ def test_ratings_that_vary_in_nothing_are_no_number_of_items() -> None:
     assert plots == []
 
 
-def test_the_smallest_difference() -> None:
+def test_smallest_detectable_difference() -> None:
     table = likert_seen(DESIGN, [50], [1, 2], QUICK)
     two = likert_detectable(LikertDesign(1.1, 2, 0.3, 0.1), 50)
     assert rows(table)[1] == [50, 2, 100, two, two / 1.1]
@@ -131,12 +131,12 @@ def test_the_smallest_difference() -> None:
     assert certain.notes[0].startswith("- 50 items, 3 rater(s): any difference is detected")
 
 
-def test_the_smallest_difference_by_the_aim() -> None:
+def test_smallest_detectable_difference_depends_on_aim() -> None:
     points = likert_detectable(DESIGN, 50, 0.9, EACH)
     assert rows(likert_seen(DESIGN, [50], [1], SURE)) == [[50, 1, 50, points, points / 1.1]]
 
 
-def test_comparisons_by_the_aim() -> None:
+def test_comparisons_depend_on_aim() -> None:
     table, (plot,) = wins_needed([0.65], 0.2, SURE)
     decided = sign_test_comparisons(0.65, 0.9, EACH)
     assert rows(table) == [
@@ -165,12 +165,12 @@ def test_comparisons_for_each_win_rate() -> None:
     assert wins_needed([0.5], 0.0, QUICK)[1] == []
 
 
-def test_the_smallest_win_rate() -> None:
+def test_smallest_detectable_win_rate() -> None:
     table = wins_seen([100, 4], 0.2, QUICK)
     assert rows(table) == [[100, 80, sign_test_detectable(80)], [4, 3, "-"]]
     assert table.notes[0] == "- 4 comparisons: 3 decided comparisons can detect nothing at alpha 0.05: more are needed"
 
 
-def test_the_middle_of_a_scale() -> None:
+def test_scale_middle_defaults_to_midpoint() -> None:
     assert Scale((1, 2, 3, 4)).middle == 2.5
     assert Scale((1, 2, 3, 4), 3.2).middle == 3.2

@@ -36,7 +36,7 @@ def rows(table: Table) -> list[list[Any]]:
     return [list(row) for row in table.rows]
 
 
-def test_wins_by_item() -> None:
+def test_win_rates_by_item() -> None:
     table, (bars,) = wins_table(GROUPS, "item")
     # A and B: 8 wins, 4 ties and 3 losses of 15 ratings; items: A, A, none, A, B. B and C: 2, 1, 3 of 6; B, C, none.
     first, second = win_rate(3, 1, 1), win_rate(1, 1, 1)
@@ -66,12 +66,12 @@ def test_wins_by_item() -> None:
     assert bars.series["the first wins"]["A : B (better)"] == 8 / 15
 
 
-def test_wins_by_rating() -> None:
+def test_win_rates_by_rating() -> None:
     table, _ = wins_table({"better": GROUPS["better"]}, "rating")
     assert [row[7:9] for row in rows(table)] == [["8 / 4 / 3", 8 / 11], ["2 / 1 / 3", 2 / 5]]
 
 
-def test_the_sides_of_the_page() -> None:
+def test_side_preference_is_noted() -> None:
     def note(said: list[tuple[int, str]]) -> list[str]:
         ratings = [Rating(str(i), "r", "q", float(value), "A", "B", side=side) for i, (value, side) in enumerate(said)]
         table, _ = wins_table({"q": ratings}, "item")
@@ -85,7 +85,7 @@ def test_the_sides_of_the_page() -> None:
     assert note([(1, ""), (0, "left")]) == []
 
 
-def test_strengths() -> None:
+def test_strengths_match_hand_computed_bradley_terry() -> None:
     table, (plot,) = strengths_table({"better": GROUPS["better"]}, "both", 60, 3)
     # A to B 10:5, B to C 2.5:3.5.
     a_b, b_c = math.log(2), math.log(2.5 / 3.5)
@@ -100,7 +100,7 @@ def test_strengths() -> None:
     assert all(low < high for _, low, high in plot.series["better"].values())
 
 
-def test_a_strength_without_an_interval() -> None:
+def test_strength_without_interval_for_single_item() -> None:
     """With one item all resamples are equal, so they give no interval of the strength."""
     table, (plot,) = strengths_table({"better": compared("better", "A", "B", [[1, 1, -1]])}, "item", 40, 0)
     # A to B 2:1; the strengths' mean is 0.
@@ -114,7 +114,7 @@ def test_a_strength_without_an_interval() -> None:
     assert table.notes[0].startswith("- better: no interval")
 
 
-def test_strengths_that_do_not_exist_are_one_line_and_no_infinity() -> None:
+def test_infinite_strengths_are_dashes_with_a_note() -> None:
     never = by_question(compared("better", "A", "B", [[1], [1]]) + compared("kinder", "A", "B", [[1], [-1]]))
     table, plots = strengths_table(never, "item", 40, 0)
     assert rows(table)[:2] == [["better", "A", "-", "-", "-"], ["better", "B", "-", "-", "-"]]

@@ -45,7 +45,7 @@ def tables(report: Report) -> dict[str, Table]:
     return {table.title: table for table in report.tables}
 
 
-def test_all_its_parts() -> None:
+def test_report_contains_all_tables_and_plots() -> None:
     report = report_of(study())
     assert list(tables(report)) == [
         "What was answered",
@@ -69,7 +69,7 @@ def test_all_its_parts() -> None:
     }
 
 
-def test_agreement_is_that_of_parlai_agreement() -> None:
+def test_agreement_tables_match_agreement_report() -> None:
     """An item of two systems is two units of agreement; checks are excluded."""
     ratings = study()
     units = [
@@ -85,7 +85,7 @@ def test_agreement_is_that_of_parlai_agreement() -> None:
     assert any("|scale:1..5|" in note for note in scaled.notes)
 
 
-def test_leaving_out_and_its_reasons() -> None:
+def test_excluded_raters_are_listed_and_kept_out_of_results() -> None:
     ratings = study(raters=4)
     report = report_of(ratings, excluded={"w1": "asked to be", "nobody": "?"})
     table = tables(report)["Left out"]
@@ -98,7 +98,7 @@ def test_leaving_out_and_its_reasons() -> None:
     assert "Left out" not in tables(report_of(ratings))
 
 
-def test_leaving_out_who_was_seen() -> None:
+def test_exclude_flagged_excludes_flagged_raters() -> None:
     bad = [
         one if one.rater != "w2" or one.check is None else Rating("c", "w2", "empathy", 5.0, "check", check=1.0)
         for one in study()
@@ -110,12 +110,12 @@ def test_leaving_out_who_was_seen() -> None:
     assert [list(row) for row in tables(named)["Left out"].rows] == [["w2", 33, "my own reason"]]
 
 
-def test_those_who_were_left_out_in_the_study_are_left_out() -> None:
+def test_raters_excluded_in_the_study_are_excluded() -> None:
     ratings = [replace(one, excluded="asked to be" if one.rater == "w1" else "") for one in study()]
     assert [list(row) for row in tables(report_of(ratings))["Left out"].rows] == [["w1", 33, "asked to be"]]
 
 
-def test_what_was_said_in_the_study_goes_before_what_a_rule_saw() -> None:
+def test_study_exclusion_reason_takes_precedence_over_flags() -> None:
     ratings = [replace(one, excluded="asked to be" if one.rater == "w1" else "") for one in study()]
     bad = [replace(one, rating=5.0) if one.rater == "w1" and one.check is not None else one for one in ratings]
     report, raters = ratings_report("t", bad, Wishes(how=HOW, exclude_flagged=True))
@@ -123,7 +123,7 @@ def test_what_was_said_in_the_study_goes_before_what_a_rule_saw() -> None:
     assert [list(row) for row in tables(report)["Left out"].rows] == [["w1", 33, "asked to be"]]
 
 
-def test_choices_are_counted_and_have_no_mean() -> None:
+def test_choices_are_counted_and_not_averaged() -> None:
     who = [(1.0, "a person"), (2.0, "a machine"), (1.0, "a person"), (1.0, "a person")]
     ratings = [Rating(str(i), "Ann", "who", value, "A", text=text) for i, (value, text) in enumerate(who)]
     report = report_of([*study(), *ratings])
@@ -135,7 +135,7 @@ def test_choices_are_counted_and_have_no_mean() -> None:
     assert ["who", "choice"] in [list(row)[:2] for row in tables(report)["What was answered"].rows]
 
 
-def test_one_record_a_judged_thing() -> None:
+def test_items_have_one_record_per_rated_reply_or_pair() -> None:
     report = report_of(study(items=2))
     assert len(report.items) == 2 * 2 + 2
     first = [
@@ -148,7 +148,7 @@ def test_one_record_a_judged_thing() -> None:
     assert {(one["system"], one["other"]) for one in report.items if one["question"] == "better"} == {("A", "B")}
 
 
-def test_metrics_stand_beside() -> None:
+def test_metric_scores_add_correlation_table() -> None:
     scores = {"length": {(system, f"i{item}"): float(item) for item in range(8) for system in "AB"}}
     table = tables(report_of(study(), scores=scores))["People's ratings and automatic metrics"]
     answers = sort_answers(study())
@@ -159,13 +159,13 @@ def test_metrics_stand_beside() -> None:
     assert [(row[0], row[1], row[2]) for row in table.rows] == [("empathy", "length", 16), ("better", "length", 8)]
 
 
-def test_comparisons_are_drawn_as_ratings_are() -> None:
+def test_strengths_use_the_same_resampling_options() -> None:
     found = tables(report_of(study()))["Strengths (Bradley and Terry)"]
     direct, _ = strengths_table({"better": sort_answers(study()).preferences}, HOW.clusters, HOW.resamples, HOW.seed)
     assert found == direct
 
 
-def test_one_question_of_both_kinds_has_two_names() -> None:
+def test_question_with_ratings_and_preferences_gets_two_agreement_tables() -> None:
     ratings = [Rating(str(i), r, "q", float(i % 2), "A") for i in range(4) for r in "xy"]
     ratings += [Rating(str(i), r, "q", float(i % 2), "A", "B") for i in range(4) for r in "xy"]
     assert {"Agreement: q", "Agreement: q (A or B)"} <= set(tables(report_of(ratings)))
@@ -212,7 +212,7 @@ ODD = {
 
 @pytest.mark.parametrize("clusters", ["item", "rater", "both"])
 @pytest.mark.parametrize("name", ODD)
-def test_odd_files_give_numbers_or_reasons(name: str, clusters: str) -> None:
+def test_unusual_files_give_numbers_or_notes(name: str, clusters: str) -> None:
     report = report_of(ODD[name], how=How(clusters=clusters, resamples=10))
     for table in report.tables:
         for row in table.rows:
@@ -224,7 +224,7 @@ def test_odd_files_give_numbers_or_reasons(name: str, clusters: str) -> None:
     assert " nan" not in report.text().lower()
 
 
-def test_odd_files_can_be_saved(tmp_path: Path) -> None:
+def test_unusual_files_can_be_saved(tmp_path: Path) -> None:
     for place, ratings in enumerate(ODD.values()):
         if place % 4 == 0 or ratings is ODD["strange names"]:
             report_of(ratings, how=How(resamples=5)).save(tmp_path / str(place))
@@ -233,13 +233,13 @@ def test_odd_files_can_be_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("rating", "said"), [(1e300, "1e+300"), (-1e300, "-1e+300")])
-def test_a_rating_beyond_any_scale_is_named(rating: float, said: str) -> None:
+def test_implausibly_large_rating_error_names_item_and_rater(rating: float, said: str) -> None:
     message = f"item '7' is rated {said} by 'Ann': beyond any scale: correct it"
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         report_of([*study(), Rating("7", "Ann", "q", rating, "A")])
 
 
-def test_nothing_to_report() -> None:
+def test_no_remaining_ratings_raises() -> None:
     with pytest.raises(NotComputableError, match=r"^no ratings: a report needs at least one row$"):
         report_of([])
     message = r"^all 3 raters are left out: no ratings remain$"

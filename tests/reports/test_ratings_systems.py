@@ -32,14 +32,14 @@ def rows(table: Table) -> list[list[Any]]:
     return [list(row) for row in table.rows]
 
 
-def test_groups() -> None:
+def test_ratings_are_grouped_by_question_and_system() -> None:
     assert {question: list(systems) for question, systems in GROUPS.items()} == {
         "empathy": ["A", "B", "C"],
         "fluency": ["A", "B"],
     }
 
 
-def test_one_row_a_system_and_one_column_a_question() -> None:
+def test_short_means_table_has_one_row_per_system_and_column_per_question() -> None:
     (short, _), _ = means_tables(GROUPS, HOW)
     assert list(short.header) == ["system", "empathy", "fluency"]
     # A: 14 / 6 = 2.33; squares 16/9 + 3 * 1/9 + 4/9 + 25/9 = 48/9 with 5 degrees: 1.0328 / sqrt(6) = .4216.
@@ -51,7 +51,7 @@ def test_one_row_a_system_and_one_column_a_question() -> None:
     assert not [note for note in long.notes if note.endswith(": None")], "what is there needs no reason"
 
 
-def test_all_that_is_known_of_each_mean() -> None:
+def test_long_means_table_matches_system_mean() -> None:
     (_, table), (plot,) = means_tables(GROUPS, HOW)
     assert len(table.rows) == 5
     found = system_mean(columns_of(GROUPS["empathy"]["B"]), HOW.clusters, HOW.resamples, HOW.seed)
@@ -62,7 +62,7 @@ def test_all_that_is_known_of_each_mean() -> None:
     assert set(plot.series["fluency"]) == {"A", "B"}
 
 
-def test_differences_with_their_correction() -> None:
+def test_differences_are_holm_corrected() -> None:
     found = differences_table(GROUPS, HOW)
     assert found is not None
     table, (plot,) = found
@@ -78,7 +78,7 @@ def test_differences_with_their_correction() -> None:
     assert set(plot.series["empathy"]) == {"A - B", "A - C", "B - C"}
 
 
-def test_swaps_are_enough_for_all_tests_of_the_table() -> None:
+def test_permutation_swaps_scale_with_number_of_tests() -> None:
     how = replace(HOW, test="permutation")
     table, _ = differences_table({"empathy": GROUPS["empathy"]}, how) or (Table("", [], []), [])
     direct = [
@@ -88,7 +88,7 @@ def test_swaps_are_enough_for_all_tests_of_the_table() -> None:
     assert any("|swaps:75|" in note for note in table.notes)  # 25 each
 
 
-def test_both_tables_say_what_their_intervals_are() -> None:
+def test_notes_describe_the_intervals() -> None:
     _, means = means_tables(GROUPS, HOW)[0]
     found = differences_table(GROUPS, HOW)
     assert found is not None
@@ -97,7 +97,7 @@ def test_both_tables_say_what_their_intervals_are() -> None:
         assert note.endswith("percentiles expanded for few, and of fewer than five still too narrow")
 
 
-def test_what_cannot_be_computed_has_its_reason() -> None:
+def test_not_computable_cells_are_explained_in_notes() -> None:
     ratings = [Rating("1", "Ann", "q", 3.0, system) for system in "AB"]
     ratings += [Rating(str(i), "Ann", "p", 3.0, system) for system in "AB" for i in range(3)]
     table, plots = differences_table(by_question_and_system(ratings), HOW) or (Table("", [], []), [])
@@ -117,11 +117,11 @@ def test_what_cannot_be_computed_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize("ratings", [[], RATINGS[:6]])
-def test_no_two_systems(ratings: list[Rating]) -> None:
+def test_fewer_than_two_systems_give_no_differences_table(ratings: list[Rating]) -> None:
     assert differences_table(by_question_and_system(ratings), HOW) is None
 
 
-def test_systems_and_questions_without_names() -> None:
+def test_unnamed_systems_and_questions_get_placeholders() -> None:
     (short, long), _ = means_tables(by_question_and_system([Rating("1", "Ann", "", 3.0)]), HOW)
     assert list(short.header) == ["system", "(no question)"]
     assert rows(long)[0][:2] == ["(no question)", "(no system)"]

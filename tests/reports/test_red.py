@@ -52,7 +52,7 @@ def notes(report: Report, place: int) -> str:
     return "\n".join(report.tables[place].notes)
 
 
-def test_classes_stand_beside_their_means() -> None:
+def test_classes_table_lists_means() -> None:
     table = card().tables[0]
     assert table.header == ["class", "posts", "AE", "RE", "AE 0..1", "RE 0..1", "engagement"]
     assert table.rows == [
@@ -63,7 +63,7 @@ def test_classes_stand_beside_their_means() -> None:
     assert "negative samples" not in notes(card(), 0)
 
 
-def test_emotions_and_negative_samples_are_told_of_where_there_are_some() -> None:
+def test_notes_mention_emotional_engagement_and_negative_samples() -> None:
     measures = Measures(10, ("ee",), {"pv": 5.0, "ee": 1.0}, {"ee": 1.0}, 5e5, 1e5)
     means = dict.fromkeys(("ee", "ee_norm", "engagement"), 0.5)
     report = card({"measures": measures, "classes": {"engaging": means}, "added": {"copy": 1_200, "deletion": 3}})
@@ -72,7 +72,7 @@ def test_emotions_and_negative_samples_are_told_of_where_there_are_some() -> Non
     assert "1,203 negative samples, labelled not engaging: 1,200 copy, 3 deletion." in notes(report, 0)
 
 
-def test_constants_are_those_that_were_used() -> None:
+def test_constants_and_notes_reflect_curation_settings() -> None:
     report = card(
         {"scorers": {"emotion": "by somebody"}}, {"kappa": 0.5, "seed": 4, "valid_share": 0.25, "edited_reply": 9}
     )
@@ -86,7 +86,7 @@ def test_constants_are_those_that_were_used() -> None:
     assert "--toxicity was not given" not in notes(card(toxicity=object()), 1)
 
 
-def test_each_line_stands_in_the_card_once() -> None:
+def test_each_input_line_is_counted_once() -> None:
     table = card().tables[2]
     assert table.rows == [
         ["deleted", 900],
@@ -104,7 +104,7 @@ def test_each_line_stands_in_the_card_once() -> None:
     ]
 
 
-def test_of_as_many_lines_each_what_they_became_stands_in_the_order_of_letters_whatever_the_engine_gave_first() -> None:
+def test_line_outcomes_with_equal_counts_are_sorted_by_name() -> None:
     bad = Counter({"wrong type": 2, "not JSON": 2})
     fates = {"to an unknown comment": 1, "quotes only": 1, "chosen": 4, "empty": 1}
     table = card({"fates": fates, "accounts": [Account("/d/RC_1.zst", 11, bad)]}).tables[2]
@@ -112,7 +112,7 @@ def test_of_as_many_lines_each_what_they_became_stands_in_the_order_of_letters_w
     assert [row[0] for row in table.rows] == names
 
 
-def test_beyond_thirty_subreddits_are_counted_together() -> None:
+def test_subreddits_beyond_thirty_are_grouped_as_others() -> None:
     many = {f"s{n}": {"not engaging": 2, "engaging": n} for n in range(33)}
     assert card().tables[3].rows == [["baking", 12, 15], ["trains", 8, 5]]
     rows = card({"subreddits": many}).tables[3].rows
@@ -121,7 +121,7 @@ def test_beyond_thirty_subreddits_are_counted_together() -> None:
     assert len(rows) == 31
 
 
-def test_the_plot_shows_each_post_in_one_colour() -> None:
+def test_plot_counts_each_post_in_one_class() -> None:
     (plot,) = card(recipe={"kappa": 1.0}).plots  # posts below .402 and above .602 are chosen
     assert {name: sum(heights) for name, heights in plot.series.items()} == {
         "not engaging": 5 + 6,
@@ -132,7 +132,7 @@ def test_the_plot_shows_each_post_in_one_colour() -> None:
     assert len(plot.groups) == 51
 
 
-def test_it_is_saved_with_its_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_card_is_printed_and_saved_with_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     card().show(tmp_path)
     assert capsys.readouterr().out.startswith("# RED: posts that people engaged with")
     with Image.open(tmp_path / "engagement.png") as image:

@@ -47,7 +47,7 @@ def read(markdown: str) -> list[list[str]]:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_table_in_markdown() -> None:
+def test_table_as_markdown() -> None:
     assert TABLE.text().split("\n") == [
         "## Lengths",
         "",
@@ -78,7 +78,7 @@ def test_a_table_in_markdown() -> None:
         ("a\\|b", "a\\|b"),
     ],
 )
-def test_a_cell(cell: Cell, shown: str) -> None:
+def test_markdown_cell_formatting(cell: Cell, shown: str) -> None:
     assert read(Table("t", ["x"], [[cell]]).text()) == [["x"], [shown]]
 
 
@@ -87,21 +87,21 @@ texts = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="&"), m
 
 
 @given(rows=st.lists(st.lists(texts, min_size=2, max_size=2), min_size=1, max_size=4), title=texts, note=texts)
-def test_no_text_breaks_a_table(rows: list[list[str]], title: str, note: str) -> None:
+def test_arbitrary_text_round_trips_through_markdown_table(rows: list[list[str]], title: str, note: str) -> None:
     text = Table(title, rows[0], rows[1:], [f"- {note}"]).text()
     assert read(text) == [[" ".join(cell.split()) for cell in row] for row in rows]
     assert text.split("\n")[0] == f"## {' '.join(title.split())}"
     assert len(text.split("\n")) == 2 + 1 + len(rows) + 2, "title, blank; rule and rows; blank, note"
 
 
-def test_a_table_without_rows() -> None:
+def test_table_without_rows() -> None:
     assert read(Table("t", ["a", "b"], []).text()) == [["a", "b"]]
 
 
 # --- reports ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_report_reads_back(tmp_path: Path) -> None:
+def test_saved_report_round_trips(tmp_path: Path) -> None:
     rows: list[Sequence[Cell]] = [["a|b", 1, 0.123456, (0.1, 0.2), PValue(0.00004), None]]
     report = Report("All", [Table("t", list("uvwxyz"), rows, ["- n"])], [BARS], [{"id": 1, "score": 0.5}, {"id": 2}])
     report.save(tmp_path / "new" / "folder")
@@ -120,19 +120,19 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     assert items == [{"id": 1, "score": 0.5}, {"id": 2}]
 
 
-def test_digits_are_a_tables_own() -> None:
+def test_digits_are_set_per_table() -> None:
     table = Table("t", ["x", "y"], [[0.125, (1.0, 2.0)]], digits=1)
     assert read(table.text())[1] == ["0.1", "1.0 to 2.0"]
 
 
-def test_numbers_keep_their_signatures(tmp_path: Path) -> None:
+def test_json_keeps_signatures(tmp_path: Path) -> None:
     Report("r", [Table("t", ["x", "y"], [["a", Number(0.5, "m|n:3")], ["b", 1.0]])]).save(tmp_path)
     (table,) = json.loads((tmp_path / "report.json").read_text())["tables"]
     assert table["rows"] == [["a", 0.5], ["b", 1.0]]
     assert table["signatures"] == [[None, "m|n:3"], [None, None]]
 
 
-def test_the_page_has_the_tables_and_the_plots(tmp_path: Path) -> None:
+def test_html_page_embeds_tables_and_plots(tmp_path: Path) -> None:
     Report("r", [TABLE], [BARS]).save(tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<h2>Lengths</h2>" in page
@@ -140,12 +140,12 @@ def test_the_page_has_the_tables_and_the_plots(tmp_path: Path) -> None:
     assert "heights.png" not in page, "it needs no other file"
 
 
-def test_without_items_there_is_no_file_of_them(tmp_path: Path) -> None:
+def test_no_items_file_without_items(tmp_path: Path) -> None:
     Report("r", [TABLE]).save(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == PAGES
 
 
-def test_saving_again_takes_the_place_of_the_old(tmp_path: Path) -> None:
+def test_saving_again_overwrites(tmp_path: Path) -> None:
     Report("old", [TABLE, TABLE]).save(tmp_path)
     Report("new", [TABLE]).save(tmp_path)
     assert (tmp_path / "report.md").read_text() == Report("new", [TABLE]).text()
@@ -155,7 +155,7 @@ def named(name: str, title: str = "t") -> Intervals:
     return Intervals(name, title, "x", "y", ["row"], {"series": {"row": (0.5, 0.4, 0.6)}})
 
 
-def test_each_plot_has_a_file_of_its_own(tmp_path: Path) -> None:
+def test_each_plot_gets_a_unique_file_name(tmp_path: Path) -> None:
     names = ["Is it relevant?", "is it relevant!", "../../etc/passwd", "???", "Wie gefällt es dir?", "é" * 300]
     Report("r", [], [named(name) for name in names]).save(tmp_path / "out")
     files = ["is_it_relevant", "is_it_relevant_2", "etc_passwd", "plot", "wie_gefällt_es_dir", "é" * 60]
@@ -164,19 +164,21 @@ def test_each_plot_has_a_file_of_its_own(tmp_path: Path) -> None:
     assert links == files
 
 
-def test_a_plots_title_does_not_break_its_link(tmp_path: Path) -> None:
+def test_plot_title_is_escaped_in_markdown_link(tmp_path: Path) -> None:
     Report("r", [], [named("p", "a [b]\n(c")]).save(tmp_path)
     assert (tmp_path / "report.md").read_text().endswith("\n![a \\[b\\] (c](p.png)\n")
 
 
-def test_plots_are_pngs(tmp_path: Path) -> None:
+def test_plots_are_saved_as_png(tmp_path: Path) -> None:
     Report("r", [], [BARS]).save(tmp_path)
     with Image.open(tmp_path / "heights.png") as image:
         image.load()
         assert (image.format, image.size) == ("PNG", (960, 540))
 
 
-def test_without_matplotlib_all_the_rest_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_is_saved_without_plots_if_matplotlib_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warnings: list[str] = []
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -190,7 +192,7 @@ def test_without_matplotlib_all_the_rest_is_saved(tmp_path: Path, monkeypatch: p
     ("out", "reason"),
     [("file", "File exists"), ("file/below", "Not a directory"), ("x" * 300, "File name too long")],
 )
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, out: str, reason: str) -> None:
+def test_unwritable_folder_raises(tmp_path: Path, out: str, reason: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OptionError, match=re.escape(f" cannot be written to ({reason}): name another folder")):
         Report("r", [TABLE]).save(tmp_path / out)
@@ -200,7 +202,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, out: str, reason: st
     ("way", "reason"),
     [("heights.png/x", "Is a directory"), ("tables", "File exists"), ("report.md/x", "Is a directory")],
 )
-def test_something_in_the_way_of_a_file(tmp_path: Path, way: str, reason: str) -> None:
+def test_conflicting_path_in_output_folder_raises(tmp_path: Path, way: str, reason: str) -> None:
     (tmp_path / way).parent.mkdir(exist_ok=True)
     (tmp_path / way).touch()
     message = f"--out {tmp_path} cannot be written to ({reason}): name another folder"
@@ -208,7 +210,7 @@ def test_something_in_the_way_of_a_file(tmp_path: Path, way: str, reason: str) -
         Report("r", [TABLE], [BARS]).save(tmp_path)
 
 
-def test_of_two_that_save_at_once_the_second_has_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_saves_leave_only_the_second_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As two commands with the same ``--out``: nothing of the first report is left beside the second."""
     first, second = (
         Report(name, [Table(f"{name} table", ["x"], [[name]])], [replace(BARS, name=f"{name} bars")], [{"id": name}])
@@ -231,14 +233,14 @@ def test_of_two_that_save_at_once_the_second_has_the_folder(tmp_path: Path, monk
     assert not [name for name in pages if "heron" in (tmp_path / name).read_text()]
 
 
-def test_names_of_files_that_are_no_utf_8_do_not_keep_a_report_from_being_saved(tmp_path: Path) -> None:
+def test_report_with_non_utf8_file_names_is_saved(tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff.jsonl")
     Report(f"of {name}", [Table(name, [name, "n"], [[name, 3]], [f"- {name}"])]).save(tmp_path)
     for file in ("report.md", "report.html", "tables/jsonl.csv"):
         assert "?.jsonl" in (tmp_path / file).read_text(encoding="utf-8")
 
 
-def test_a_full_disk_leaves_whole_files(tmp_path: Path) -> None:
+def test_full_disk_keeps_previous_files(tmp_path: Path) -> None:
     Report("r", [TABLE], [BARS], [{"id": 1}]).save(tmp_path)
     pages = {name: (tmp_path / name).read_text() for name in PAGES if (tmp_path / name).is_file()}
     with full_disk(), pytest.raises(OptionError, match="cannot be written to"):
@@ -247,7 +249,7 @@ def test_a_full_disk_leaves_whole_files(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.stat().st_size > 20]
 
 
-def test_showing_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = Report("r", [TABLE])
     report.show()
     assert capsys.readouterr().out == report.text() + "\n"
@@ -256,7 +258,7 @@ def test_showing_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (tmp_path / "out" / "report.md").is_file()
 
 
-def test_a_closed_pipe_does_not_keep_a_report_from_being_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_is_saved_despite_broken_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise BrokenPipeError
 
@@ -266,7 +268,7 @@ def test_a_closed_pipe_does_not_keep_a_report_from_being_saved(tmp_path: Path, m
     assert (tmp_path / "out" / "report.md").is_file()
 
 
-def test_the_home_folder_has_its_short_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tilde_in_output_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     Report("Birds", [Table("Counts", ["bird", "n"], [["heron", 3]])]).save("~/out")
     assert (tmp_path / "out" / "report.md").is_file()

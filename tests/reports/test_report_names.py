@@ -12,15 +12,15 @@ from parlai_empathy.tasks.humod.reader import Pair
 
 
 @pytest.mark.parametrize("task", REPLY_TASKS.values())
-def test_data_sets_are_tasks_of_ours(task: str) -> None:
+def test_reply_tasks_are_tasks_of_this_package(task: str) -> None:
     assert load_teacher_module(task).__module__.startswith(f"parlai_empathy.tasks.{task.removeprefix('empathy:')}.")
 
 
-def test_data_sets_have_titles() -> None:
+def test_reply_tasks_have_leaderboard_titles() -> None:
     assert list(REPLY_TASKS) == list(DATASETS)
 
 
-def test_references_are_those_that_are_known() -> None:
+def test_reference_names_are_supported() -> None:
     original = Pair("1", ("a",), "b", True, (5,), 5.0, ("c",))
     found = {name: [texts for _, texts in rated_pairs([original], name)] for name in REFERENCES}
     assert found == {"human": [["c"]], "original": [["b"]], "all": [["b", "c"]]}

@@ -65,7 +65,7 @@ def rows_of(table: Table, columns: int = 1) -> dict[Any, dict[str, Any]]:
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def test_one_row_a_system_and_one_column_a_metric() -> None:
+def test_numbers_table_has_one_row_per_system_and_column_per_metric() -> None:
     one = system("one", *said("a b", "", "a"), LoggedReply("", no_answer="time-out"))
     other = system("other", *said("c"))
     scores = score_systems([one, other], {"length": Length(WORDS), "distinct": Variety(WORDS)})
@@ -80,7 +80,7 @@ def test_one_row_a_system_and_one_column_a_metric() -> None:
     assert "- left out: --metrics epitome needs --epitome-model" in table.notes
 
 
-def test_what_a_metric_cannot_say_of_a_system_is_a_note() -> None:
+def test_failed_metric_of_a_system_is_noted() -> None:
     scores = score_systems([system("one", *said("a"))], {"length": Length(WORDS), "bleu": AvgBleu(WORDS)})
     assert "- one: left out: AVG BLEU: no reply has a reference" in numbers_table(scores).notes
 
@@ -88,7 +88,7 @@ def test_what_a_metric_cannot_say_of_a_system_is_a_note() -> None:
 # --- intervals -------------------------------------------------------------------------------------------------------
 
 
-def test_the_interval_is_that_of_replies_drawn_anew() -> None:
+def test_interval_matches_bootstrap_over_replies() -> None:
     items = [0.0, 3.0, None, 5.0, 1.0]
     found = with_scores(system("one", *said(*"abcde")), values("m", *items))
     table, plots = intervals_table([found], resamples=200, seed=4)
@@ -99,7 +99,7 @@ def test_the_interval_is_that_of_replies_drawn_anew() -> None:
     assert plots == [], "a system alone is beside nobody"
 
 
-def test_the_plot_shows_each_metric_of_all_systems_on_its_own_scale() -> None:
+def test_intervals_plot_has_one_panel_per_metric() -> None:
     one = with_scores(system("one", *said(*"abc")), values("m", 0.0, 3.0, 5.0), values("k", 2.0, 4.0, 4.0))
     two = with_scores(system("two", *said(*"a")), values("m", 7.0))
     table, (plot,) = intervals_table([one, two], resamples=100)
@@ -114,7 +114,7 @@ def test_the_plot_shows_each_metric_of_all_systems_on_its_own_scale() -> None:
     assert list(shown["K"]) == ["one"]
 
 
-def test_where_there_is_no_interval_a_note_says_why() -> None:
+def test_missing_intervals_are_explained_in_notes() -> None:
     one = system("one", *said("a b", "a"))
     corpus = Scored("c", "Corpus", values("c", 3.0).number)
     alone = with_scores(system("alone", *said("x")), values("m", 2.0))
@@ -133,7 +133,7 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
     ]
 
 
-def test_samples_that_have_no_number_leave_no_interval() -> None:
+def test_failing_resamples_give_no_interval() -> None:
     def sometimes(items: Any) -> float:
         if len(items) != 4 or len(set(items.tolist())) < 4:
             raise NotComputableError("nothing drawn twice")
@@ -147,11 +147,11 @@ def test_samples_that_have_no_number_leave_no_interval() -> None:
 # --- differences -----------------------------------------------------------------------------------------------------
 
 
-def test_a_single_system_differs_from_nobody() -> None:
+def test_single_system_gives_no_differences_table() -> None:
     assert differences_table([with_scores(system("one", *said("a")), values("m", 1.0))], 10) is None
 
 
-def test_differences_from_the_first_on_the_items_that_both_have() -> None:
+def test_differences_from_first_system_use_common_items() -> None:
     ours = [LoggedReply("r", (context,)) for context in "abcde"]
     first = with_scores(system("first", *ours), values("m", 1, 2, None, 4, 5), values("k", 1, 2, 3, 4, 5))
     # The second has another order, lacks b and k, and has no value for d.
@@ -169,7 +169,7 @@ def test_differences_from_the_first_on_the_items_that_both_have() -> None:
     assert table.notes[-1].startswith("- p: permutation test, 100 random swaps")
 
 
-def test_all_p_values_of_the_table_are_corrected_together() -> None:
+def test_p_values_are_holm_corrected_across_the_table() -> None:
     generator = np.random.default_rng(2)
     systems = [
         with_scores(
@@ -187,7 +187,7 @@ def test_all_p_values_of_the_table_are_corrected_together() -> None:
     assert {type(cell) for row in table.rows for cell in row[-2:]} == {PValue}, "they are shown as papers print them"
 
 
-def test_a_difference_on_every_item_is_seen_among_many_rows() -> None:
+def test_number_of_swaps_grows_with_number_of_rows() -> None:
     # 50 of 51 rows have no differences: p is 1. With 1,000 swaps the least p is 1 / 1,001; 51 times that exceeds .05.
     firm = values("firm", *[0.0] * 30)
     systems = [with_scores(system("first", *said(*map(str, range(30)))), firm, *(_flat(key) for key in range(50)))]
@@ -203,7 +203,7 @@ def _flat(key: int) -> Scored:
     return values(f"flat{key}", *[1.0] * 30)
 
 
-def test_numbers_of_the_whole_corpus_have_a_test_and_no_interval() -> None:
+def test_corpus_level_metrics_have_p_value_but_no_interval() -> None:
     log = {name: system(name, *said(*texts)) for name, texts in {"a": ["x y", "x"], "b": ["p q r", "s t"]}.items()}
     table = differences_table(score_systems(list(log.values()), {"distinct": Variety(WORDS)}), resamples=50)
     assert table is not None
@@ -214,7 +214,7 @@ def test_numbers_of_the_whole_corpus_have_a_test_and_no_interval() -> None:
     assert 0 < row["p"] <= 1
 
 
-def test_bleu_is_compared_by_what_it_counts() -> None:
+def test_bleu_difference_is_difference_of_corpus_scores() -> None:
     def replies(*texts: str) -> list[LoggedReply]:
         return [LoggedReply(text, references=(f"so sorry for you {n}",)) for n, text in enumerate(texts)]
 
@@ -227,7 +227,7 @@ def test_bleu_is_compared_by_what_it_counts() -> None:
     assert row[:4] == ["good", "AVG BLEU", 2, pytest.approx(numbers[1] - numbers[0])]
 
 
-def test_what_cannot_be_compared_is_a_note() -> None:
+def test_incomparable_systems_are_noted() -> None:
     first = with_scores(system("first", *[LoggedReply("r", (one,)) for one in "ab"]), values("m", 1, 2))
     apart = with_scores(system("apart", *[LoggedReply("r", (one,)) for one in "cd"]), values("m", 1, 2))
     once = with_scores(system("once", *[LoggedReply("r", (one,)) for one in "ad"]), values("m", 1, 2))
@@ -243,7 +243,7 @@ def test_what_cannot_be_compared_is_a_note() -> None:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def test_empathy_by_turn_by_hand() -> None:
+def test_mean_empathy_level_by_turn() -> None:
     replies = [LoggedReply("r", context) for context in (("a",), ("a", "b", "c"), ("d",), ("e", "f", "g"), ())]
     levels = scored("epitome_er", "EPITOME-ER", [2, 1, 1, None, None], {})
     found = turns_table([with_scores(system("one", *replies), levels, values("m", 1, 1, 1, 1, 1))])
@@ -254,7 +254,7 @@ def test_empathy_by_turn_by_hand() -> None:
     assert (plot.title, plot.series) == ("EPITOME-ER by turn", {"one": [(2, 1.5), (4, 1)]})
 
 
-def test_without_levels_there_is_nothing_by_turn() -> None:
+def test_no_turns_table_without_empathy_levels() -> None:
     assert turns_table([with_scores(system("one", *said("a")), values("m", 1))]) is None
 
 
@@ -271,7 +271,7 @@ def rated(*systems: System) -> list[SystemScores]:
     return found
 
 
-def test_correlations_are_scipys_on_what_both_have() -> None:
+def test_correlations_match_scipy_on_common_items() -> None:
     scores = rated(system("one", *said(*"abcdefgh")), system("two", *said(*"pqrstuvw")))
     generator = np.random.default_rng(8)
     names = [f"{name}#{place}" for name in ("one", "two") for place in range(1, 9)]
@@ -295,7 +295,7 @@ def test_correlations_are_scipys_on_what_both_have() -> None:
     assert grid.values == [row[1:] for row in table.rows]
 
 
-def test_too_few_or_equal_values_have_no_correlation() -> None:
+def test_too_few_or_constant_values_have_no_correlation() -> None:
     scores = [with_scores(system("one", *said(*"abc")), values("a", 1, 1, 1), values("b", 1, 2, None))]
     table, _ = ratings_table(scores, {"": {"one#1": [1], "one#2": [2], "one#3": [3]}})
     assert rows_of(table) == {
@@ -305,21 +305,21 @@ def test_too_few_or_equal_values_have_no_correlation() -> None:
     }
 
 
-def test_ratings_without_a_question_stand_beside_a_question_called_rating() -> None:
+def test_unnamed_question_is_distinct_from_question_named_rating() -> None:
     scores = [with_scores(system("one", *said(*"abc")), values("a", 1, 2, 3))]
     ratings = {"": {"one#1": [1], "one#2": [2], "one#3": [3]}, "rating": {"one#1": [3], "one#2": [2], "one#3": [1]}}
     rows = rows_of(ratings_table(scores, ratings)[0])
     assert (rows["people: no question"]["A"], rows["people: rating"]["A"]) == (pytest.approx(1), pytest.approx(-1))
 
 
-def test_two_different_values_are_enough() -> None:
+def test_two_distinct_values_suffice_for_correlation() -> None:
     """As for a share, with a value of 0 or 1 for each reply."""
     scores = [with_scores(system("one", *said(*"abcd")), values("a", 0, 1, 1, 0))]
     table, _ = ratings_table(scores, {"": {"one#1": [1], "one#2": [5], "one#3": [5], "one#4": [1]}})
     assert rows_of(table)["A"]["people: rating"] == pytest.approx(1)
 
 
-def test_what_is_no_number_of_a_single_reply_is_left_out() -> None:
+def test_corpus_level_metrics_are_omitted_from_ratings_table() -> None:
     replies = [LoggedReply("a b", references=("a b",)), LoggedReply("c", references=("c",)), LoggedReply("a")]
     metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
     scores = score_systems([system("one", *replies)], metrics)
@@ -327,12 +327,12 @@ def test_what_is_no_number_of_a_single_reply_is_left_out() -> None:
     assert table.header[1:] == ["people: q", "words a reply", "Dist-1 in a reply", "Dist-2 in a reply"]
 
 
-def test_replies_are_called_as_the_log_does_or_by_their_place() -> None:
+def test_item_names_come_from_log_or_position() -> None:
     log = [LoggedReply("a", item="x7"), LoggedReply("", no_answer="time-out"), LoggedReply("c")]
     assert item_names(system("one", *log)) == ["x7", "one#3"]
 
 
-def test_ratings_that_match_nothing_are_an_error() -> None:
+def test_ratings_matching_no_reply_raise() -> None:
     scores = [with_scores(system("one", *said("a", "b", "c")), values("a", 1, 2, 3))]
     message = (
         "no rated item is one of these replies, which are called one#1, one#2 and so on: name the items as the logs do"
@@ -342,7 +342,7 @@ def test_ratings_that_match_nothing_are_an_error() -> None:
             ratings_table(scores, ratings)
 
 
-def test_replies_that_share_a_name_are_an_error() -> None:
+def test_duplicate_item_names_raise() -> None:
     systems = [system(name, *said("r", item="7")) for name in ("one", "two")]
     message = r"^2 replies have the item 7, and ratings cannot tell them apart: give each reply of all logs a"
     with pytest.raises(DataError, match=message):
@@ -353,7 +353,7 @@ def test_replies_that_share_a_name_are_an_error() -> None:
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
-def test_records_by_hand() -> None:
+def test_records_hold_metric_values_per_reply() -> None:
     log = [
         LoggedReply("a b", ("x", "y", "z"), ("a c",), "sad", item="i1", line=4),
         LoggedReply("", no_answer="time-out", line=5),
@@ -372,13 +372,13 @@ def test_records_by_hand() -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-def test_what_says_nothing_of_single_replies_is_in_no_record() -> None:
+def test_corpus_level_metrics_are_omitted_from_records() -> None:
     corpus = Scored("c", "Corpus", values("c", 3.0).number)
     (record,) = records([with_scores(system("one", *said("a")), corpus)])
     assert "c" not in record
 
 
-def test_tables_and_plots_apart() -> None:
+def test_plots_of_separates_tables_and_plots() -> None:
     replies = [LoggedReply("r", ("a",))]
     found = turns_table([with_scores(system("one", *replies), scored("epitome_er", "EPITOME-ER", [2], {}))])
     assert found is not None

@@ -6,7 +6,7 @@ from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.signature_notes import signature_notes
 
 
-def test_each_signature_once_with_the_rows_that_have_it_unless_all_do() -> None:
+def test_signatures_are_listed_once_with_their_rows() -> None:
     rows = {
         "a": {"x": Number(1, "X|n:3"), "y": Number(2, "Y"), "cost": 3.0},
         "b": {"x": Number(4, "X|n:3"), "z": Number(4, "Z")},
@@ -14,7 +14,7 @@ def test_each_signature_once_with_the_rows_that_have_it_unless_all_do() -> None:
     assert signature_notes(rows) == ["- X|n:3", "- Y: a", "- Z: b"]
 
 
-def test_two_numbers_of_a_row_with_one_signature_name_it_once() -> None:
+def test_row_sharing_a_signature_twice_is_named_once() -> None:
     assert signature_notes({"a": {"x": Number(1, "S"), "y": Number(2, "S")}, "b": {}}) == ["- S: a"]
 
 

@@ -8,7 +8,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.typed_options import typed_options
 
 
-def test_those_of_the_task_and_the_agent_are_known() -> None:
+def test_task_and_agent_options_are_parsed() -> None:
     typed = ["-t", "empathy:reddit", "--reddit-file", "a.jsonl", "-m", "empathy:in_context", "--lm-model", "m"]
     opt = typed_options(typed)
     assert opt["override"] == {
@@ -19,18 +19,18 @@ def test_those_of_the_task_and_the_agent_are_known() -> None:
     }
 
 
-def test_what_nobody_knows_is_left_out() -> None:
+def test_unknown_options_are_ignored() -> None:
     opt = typed_options(["-t", "empathy:reddit", "--colour", "red", "--num-examples", "3"])
     assert "colour" not in opt
     assert opt["override"] == {"task": "empathy:reddit"}
 
 
-def test_a_value_that_an_option_does_not_take_is_one_line() -> None:
+def test_invalid_choice_error_is_one_line() -> None:
     with pytest.raises(
         OptionError, match=r"^--inference: invalid choice: 'beam' .*: parlai eval_model would reject it$"
     ):
         typed_options(["-m", "empathy:retrieval", "--inference", "beam"])
 
 
-def test_short_names_are_known() -> None:
+def test_short_option_names_are_parsed() -> None:
     assert typed_options(["-t", "empathy:reddit", "-dt", "valid"])["override"]["datatype"] == "valid"
