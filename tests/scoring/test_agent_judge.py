@@ -36,7 +36,7 @@ def judge(model_file: Path) -> AgentJudge:
 # --- a trained judge -------------------------------------------------------------------------------------------------
 
 
-def test_scores_are_those_of_the_agent(judge: AgentJudge, model_file: Path) -> None:
+def test_scores_match_the_agent(judge: AgentJudge, model_file: Path) -> None:
     scores = judge.score(CONTEXTS, REPLIES)
     assert (scores.shape, scores.dtype) == ((3,), np.float64)
     assert ((scores > 1) & (scores < 5)).all(), "on the scale of the ratings"
@@ -44,14 +44,14 @@ def test_scores_are_those_of_the_agent(judge: AgentJudge, model_file: Path) -> N
     assert scores.tolist() == agent.score_pairs(CONTEXTS, REPLIES).tolist()
 
 
-def test_each_reply_is_scored_by_itself(judge: AgentJudge) -> None:
+def test_scores_do_not_depend_on_order_or_batching(judge: AgentJudge) -> None:
     together = judge.score(CONTEXTS, REPLIES)
     for order in ([0], [1], [2], [2, 0, 1], [0, 0, 1, 2] * 200):  # the last order takes several batches
         again = judge.score([CONTEXTS[place] for place in order], [REPLIES[place] for place in order])
         assert again == pytest.approx(together[order], abs=1e-5)
 
 
-def test_references_have_no_influence(judge: AgentJudge) -> None:
+def test_references_are_ignored(judge: AgentJudge) -> None:
     references = [["a"], ["b", "c"], []]
     assert judge.score(CONTEXTS, REPLIES, references).tolist() == judge.score(CONTEXTS, REPLIES).tolist()
 
@@ -64,24 +64,24 @@ def test_references_have_no_influence(judge: AgentJudge) -> None:
         (["hi", "ho"], REPLIES[:2], "item 0, counted from 0: the context is one text"),
     ],
 )
-def test_wrong_lists_are_refused(judge: AgentJudge, contexts: Any, replies: list[str], message: str) -> None:
+def test_mismatched_lists_raise(judge: AgentJudge, contexts: Any, replies: list[str], message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{message}"):
         judge.score(contexts, replies)
 
 
-def test_the_signature_says_what_was_trained_on_what(judge: AgentJudge) -> None:
+def test_signature_names_agent_task_loss_and_weights(judge: AgentJudge) -> None:
     weights = weights_fingerprint(judge._agent.model)[:8]
     assert judge.signature == (
         f"mine|agent:text_classifier|trained:empathy:humod:Relevance|loss:ce|weights:{weights}|version:{__version__}"
     )
 
 
-def test_a_judge_of_replies_gives_probabilities(tmp_path: Path) -> None:
+def test_next_utterance_judge_scores_are_probabilities(tmp_path: Path) -> None:
     scores = AgentJudge(str(train_judge(tmp_path, task="empathy:humod:NextUtterance"))).score(CONTEXTS, REPLIES)
     assert ((scores > 0) & (scores < 1)).all()
 
 
-def test_names(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_name_is_folder_and_file(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(model_file.parent)
     assert AgentJudge("model").name == "model"
     assert AgentJudge(str(model_file)).name == f"{model_file.parent.name}/model"
@@ -89,7 +89,7 @@ def test_names(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert AgentJudge("~/model", "at home").name == "at home"
 
 
-def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
+def test_zoo_model_path_is_resolved(model_file: Path, tmp_path: Path) -> None:
     name = "zoo:empathy/text_classifier_emotion/model"
     shutil.copytree(model_file.parent, tmp_path / "models" / "empathy" / "text_classifier_emotion")
     found = AgentJudge(name, "mine", str(tmp_path)).score(CONTEXTS, REPLIES)
@@ -100,7 +100,7 @@ def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [[], ["model"], ["model.opt"]])
-def test_a_missing_model_is_named(tmp_path: Path, there: list[str]) -> None:
+def test_missing_model_error_names_the_model(tmp_path: Path, there: list[str]) -> None:
     for name in there:
         (tmp_path / name).write_text("{}")
     with pytest.raises(ModelFileError) as error:
@@ -109,19 +109,19 @@ def test_a_missing_model_is_named(tmp_path: Path, there: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "/"])
-def test_a_folder_is_no_model(name: str) -> None:
+def test_folder_as_model_file_raises(name: str) -> None:
     with pytest.raises(ModelFileError, match="is not a trained model"):
         AgentJudge(name)
 
 
-def test_broken_options_are_named(tmp_path: Path) -> None:
+def test_invalid_opt_file_error_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
     (tmp_path / "model.opt").write_bytes(b"{")
     with pytest.raises(ModelFileError, match=rf"^{tmp_path}/model\.opt names no agent \(JSONDecodeError: "):
         AgentJudge(str(tmp_path / "model"))
 
 
-def test_an_unknown_agent_of_ours_is_named(tmp_path: Path) -> None:
+def test_unknown_agent_error_names_the_agent(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
     (tmp_path / "model.opt").write_text('{"model": "empathy:nobody"}')
     with pytest.raises(OptionError, match=r"^empathy:nobody: there is no such agent; available: empathy:"):
@@ -129,7 +129,7 @@ def test_an_unknown_agent_of_ours_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no weights", "another model's"])
-def test_broken_weights_are_named(model_file: Path, tmp_path: Path, content: Any) -> None:
+def test_broken_weights_error_names_the_model(model_file: Path, tmp_path: Path, content: Any) -> None:
     for path in model_file.parent.glob("model*"):
         (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
     if isinstance(content, bytes):
@@ -143,7 +143,7 @@ def test_broken_weights_are_named(model_file: Path, tmp_path: Path, content: Any
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_options_that_lack_something_are_named(model_file: Path, tmp_path: Path) -> None:
+def test_incomplete_opt_file_error_names_the_model(model_file: Path, tmp_path: Path) -> None:
     shutil.copy(model_file, tmp_path)
     (tmp_path / "model.opt").write_text('{"model": "empathy:text_classifier"}')
     with pytest.raises(
@@ -152,7 +152,7 @@ def test_options_that_lack_something_are_named(model_file: Path, tmp_path: Path)
         AgentJudge(str(tmp_path / "model"))
 
 
-def test_agents_that_answer_are_refused_before_they_are_loaded(tmp_path: Path) -> None:
+def test_reply_agents_are_rejected_before_loading(tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(b"whatever this is, nobody looks")
     for model in ("repeat_label", "transformer/generator"):
         (tmp_path / "model.opt").write_text(json.dumps({"model": model}))
@@ -164,7 +164,7 @@ def test_agents_that_answer_are_refused_before_they_are_loaded(tmp_path: Path) -
         )
 
 
-def test_a_trained_agent_that_answers_is_refused(tmp_path: Path) -> None:
+def test_trained_retrieval_agent_is_rejected(tmp_path: Path) -> None:
     sizes = {"embedding_size": 16, "n_heads": 2, "n_layers": 1, "ffn_size": 16}
     TrainModel.main(
         task="empathy:empathetic_dialogues",
@@ -179,7 +179,7 @@ def test_a_trained_agent_that_answers_is_refused(tmp_path: Path) -> None:
         AgentJudge(str(tmp_path / "model"))
 
 
-def test_a_judge_of_classes_that_are_no_numbers_is_refused(tmp_path: Path) -> None:
+def test_judge_with_non_numeric_classes_is_rejected(tmp_path: Path) -> None:
     model = train_judge(tmp_path, task="empathy:empathetic_dialogues:SituationEmotion")
     with pytest.raises(
         OptionError, match=r"are not numbers.*: name a model that was trained on ratings or on replies$"

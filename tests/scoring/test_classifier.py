@@ -32,7 +32,7 @@ def classifier(model_file: Path) -> Classifier:
     return Classifier(str(model_file))
 
 
-def test_probabilities_are_the_agents_of_each_text_alone(classifier: Classifier, model_file: Path) -> None:
+def test_probabilities_match_the_agent_on_single_texts(classifier: Classifier, model_file: Path) -> None:
     agent: Any = load(model_file)
     alone = [agent.class_probabilities([[]], [text])[0] for text in TEXTS]
     found = classifier.probabilities(TEXTS)
@@ -45,7 +45,7 @@ def test_probabilities_are_the_agents_of_each_text_alone(classifier: Classifier,
     assert re.fullmatch("[0-9a-f]{8}", classifier.settings["weights"])
 
 
-def test_each_different_text_is_read_once_and_all_at_once(
+def test_distinct_texts_are_classified_once_in_one_call(
     classifier: Classifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
@@ -60,7 +60,7 @@ def test_each_different_text_is_read_once_and_all_at_once(
     assert asked == [([[]] * 4, TEXTS[:4])]
 
 
-def test_the_most_probable_classes_first(classifier: Classifier) -> None:
+def test_top_classes_are_sorted_by_probability(classifier: Classifier) -> None:
     best = classifier.labels_of(TEXTS)
     rows = classifier.probabilities(TEXTS)
     for label, row, first, all_of_them in zip(
@@ -73,18 +73,18 @@ def test_the_most_probable_classes_first(classifier: Classifier) -> None:
         assert sum(p for _, p in all_of_them) == pytest.approx(1)
 
 
-def test_of_no_text_there_is_nothing_to_say(classifier: Classifier) -> None:
+def test_no_texts_give_empty_results(classifier: Classifier) -> None:
     assert classifier.labels_of([]) == []
     assert classifier.top([], 3) == []
 
 
 @pytest.mark.parametrize("k", [0, -1])
-def test_no_class_cannot_be_asked_for(classifier: Classifier, k: int) -> None:
+def test_top_below_one_raises(classifier: Classifier, k: int) -> None:
     with pytest.raises(OptionError, match=rf"^--top {k}: must be at least 1$"):
         classifier.top(TEXTS, k)
 
 
-def test_a_judge_of_replies_is_refused(tmp_path: Path) -> None:
+def test_next_utterance_judge_is_rejected(tmp_path: Path) -> None:
     model = train_judge(tmp_path, task="empathy:humod:NextUtterance")
     with pytest.raises(OptionError) as error:
         Classifier(str(model))
@@ -94,7 +94,7 @@ def test_a_judge_of_replies_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_an_agent_that_answers_is_refused(tmp_path: Path) -> None:
+def test_reply_agent_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
     (tmp_path / "model.opt").write_text('{"model": "repeat_label"}')
     with pytest.raises(
@@ -103,6 +103,6 @@ def test_an_agent_that_answers_is_refused(tmp_path: Path) -> None:
         Classifier(str(tmp_path / "model"))
 
 
-def test_a_missing_model_is_named(tmp_path: Path) -> None:
+def test_missing_model_error_names_the_model(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=rf"^{tmp_path}/none is not a trained model: "):
         Classifier(f"{tmp_path}/none", str(tmp_path))

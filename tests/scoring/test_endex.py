@@ -43,7 +43,7 @@ def options_changed(model_file: Path, folder: Path, change: Callable[[dict[str, 
 # --- scores ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_score_is_the_probability_of_engaging(model_file: Path) -> None:
+def test_score_is_probability_of_class_engaging(model_file: Path) -> None:
     agent: Any = load(model_file)
     assert agent.classes == ["not engaging", "engaging"]
     judge = Endex(str(model_file), "mine")
@@ -55,7 +55,7 @@ def test_the_score_is_the_probability_of_engaging(model_file: Path) -> None:
     assert re.match(text + r"\|output:probability\|version:", judge.signature)
 
 
-def test_replies_alone(model_file: Path) -> None:
+def test_without_context_only_replies_are_scored(model_file: Path) -> None:
     alone = Endex(str(model_file), with_context=False)
     assert alone.score(CONTEXTS, REPLIES) == pytest.approx(alone.score([[], [], []], REPLIES), abs=1e-6)
     assert "|reads:reply|" in alone.signature
@@ -64,7 +64,7 @@ def test_replies_alone(model_file: Path) -> None:
     assert (differences > 1e-5).tolist() == [True, True, False]
 
 
-def test_the_class_in_place_of_the_probability(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_class_returns_zero_or_one(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Endex(str(model_file), output="class")
     found = np.array([[0.3, 0.7], [0.8, 0.2], [0.5, 0.5]])
     monkeypatch.setattr(judge._agent, "class_probabilities", lambda contexts, replies: found)
@@ -82,7 +82,7 @@ def test_the_class_in_place_of_the_probability(model_file: Path, monkeypatch: py
         ({"task": "empathy:red:red_context=true", "red_context": False}, True),
     ],
 )
-def test_what_is_read_follows_from_the_training(
+def test_with_context_defaults_to_training_option(
     model_file: Path, tmp_path: Path, change: dict[str, Any], expected: bool
 ) -> None:
     changed = str(options_changed(model_file, tmp_path / "changed", lambda opt: opt.update(change)))
@@ -90,7 +90,7 @@ def test_what_is_read_follows_from_the_training(
     assert Endex(changed, with_context=not expected).with_context is not expected
 
 
-def test_lengths_are_checked(model_file: Path) -> None:
+def test_mismatched_or_empty_lists_raise(model_file: Path) -> None:
     judge = Endex(str(model_file))
     with pytest.raises(NotComputableError, match=r"^1 x context for 2 replies: "):
         judge.score([[]], ["a", "b"])
@@ -101,13 +101,13 @@ def test_lengths_are_checked(model_file: Path) -> None:
 # --- files that are not EnDex models ---------------------------------------------------------------------------------
 
 
-def test_without_a_model_there_is_one_line(tmp_path: Path) -> None:
+def test_missing_model_error_names_the_model(tmp_path: Path) -> None:
     for make in (Endex, engagement_judge, check_engagement_judge):
         with pytest.raises(ModelFileError, match=r"^\S+/none is not a trained model: none and none.opt must exist$"):
             make(f"{tmp_path}/none")
 
 
-def test_a_classifier_of_something_else_is_no_endex(tmp_path: Path) -> None:
+def test_classifier_of_other_classes_is_rejected(tmp_path: Path) -> None:
     emotions = train_classifier(tmp_path / "emotions", num_epochs=1)
     message = r"emotions has no class 'engaging' \(only \w+, \w+, \w+, \w+, \.\.\.\): name a model that was trained on"
     with pytest.raises(OptionError, match=message):
@@ -116,7 +116,7 @@ def test_a_classifier_of_something_else_is_no_endex(tmp_path: Path) -> None:
         engagement_judge(str(emotions))
 
 
-def test_an_agent_that_answers_is_none(tmp_path: Path) -> None:
+def test_retrieval_agent_is_rejected(tmp_path: Path) -> None:
     retriever = str(train_base(tmp_path / "retriever"))
     with pytest.raises(OptionError, match=r"empathy:retrieval has no class 'engaging': name a model that was trained"):
         Endex(retriever)
@@ -124,19 +124,19 @@ def test_an_agent_that_answers_is_none(tmp_path: Path) -> None:
         check_engagement_judge(retriever)
 
 
-def test_a_judge_of_replies_has_no_classes(tmp_path: Path) -> None:
+def test_next_utterance_judge_is_no_endex_but_an_engagement_judge(tmp_path: Path) -> None:
     chooser = str(train_judge(tmp_path / "chooser", task="empathy:humod:NextUtterance"))
     with pytest.raises(OptionError, match=r"model has no class 'engaging' \(no classes\): "):
         Endex(chooser)
     assert isinstance(engagement_judge(chooser), AgentJudge)
 
 
-def test_another_output_is_refused(model_file: Path) -> None:
+def test_unknown_output_raises(model_file: Path) -> None:
     with pytest.raises(OptionError, match=r"^output 'odds': must be one of probability, class$"):
         Endex(str(model_file), output="odds")
 
 
-def test_broken_options_are_one_line(model_file: Path, tmp_path: Path) -> None:
+def test_invalid_opt_file_error_names_the_file(model_file: Path, tmp_path: Path) -> None:
     broken = options_changed(model_file, tmp_path / "broken", lambda opt: None)
     broken.with_name("model.opt").write_text("[1, 2]")
     with pytest.raises(ModelFileError, match=r"model\.opt names no agent .*: train the model again$"):
@@ -146,7 +146,7 @@ def test_broken_options_are_one_line(model_file: Path, tmp_path: Path) -> None:
 # --- the judge of each kind of model ---------------------------------------------------------------------------------
 
 
-def test_a_model_of_red_is_an_endex_and_any_other_judge_itself(model_file: Path, tmp_path: Path) -> None:
+def test_engagement_judge_is_endex_only_for_red_models(model_file: Path, tmp_path: Path) -> None:
     judge = engagement_judge(str(model_file), "one", with_context=False, output="class")
     assert isinstance(judge, Endex)
     assert (judge.name, judge.with_context) == ("one", False)

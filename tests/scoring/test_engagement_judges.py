@@ -43,19 +43,19 @@ def scores(judge: RuleJudge, *replies: str) -> list[float]:
         ("", 0, 0, 0),
     ],
 )
-def test_questions_by_hand(reply: str, word: int, mark: int, end: int) -> None:
+def test_question_scores_by_sign(reply: str, word: int, mark: int, end: int) -> None:
     found = [scores(Question(sign), reply)[0] for sign in ("word", "mark", "end")]
     assert found == [word, mark, end]
 
 
-def test_specificity_by_hand() -> None:
+def test_specificity_counts_content_words() -> None:
     # "the", "on" and "is" are stop words.
     assert scores(Specificity(), "The cat is on the roof!", "is on", "") == [2, 0, 0]
     assert scores(Specificity("log"), "The cat is on the roof!", "is on") == pytest.approx([np.log(3), 0])
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=8))
-def test_both_scales_of_specificity_have_the_same_order(replies: list[str]) -> None:
+def test_specificity_scales_rank_replies_equally(replies: list[str]) -> None:
     counts, logs = scores(Specificity(), *replies), scores(Specificity("log"), *replies)
     assert counts == [specificity(reply) for reply in replies]
     assert stats.rankdata(counts).tolist() == stats.rankdata(logs).tolist()
@@ -65,14 +65,14 @@ def test_both_scales_of_specificity_have_the_same_order(replies: list[str]) -> N
 
 
 @given(st.lists(TEXTS, min_size=2, max_size=6), st.randoms(use_true_random=False))
-def test_chance_depends_on_texts_and_seed_and_not_on_the_order(replies: list[str], random: Any) -> None:
+def test_random_scores_do_not_depend_on_order(replies: list[str], random: Any) -> None:
     before = dict(zip(replies, scores(Random(5), *replies), strict=True))
     random.shuffle(replies)
     assert scores(Random(5), *replies) == [before[reply] for reply in replies]
     assert all(0 <= score < 1 for score in before.values())
 
 
-def test_chance_is_another_for_another_seed_context_or_reply() -> None:
+def test_random_scores_depend_on_seed_context_and_reply() -> None:
     asked: list[tuple[int, list[str], str]] = [
         (0, [], "hi"),
         (1, [], "hi"),
@@ -86,7 +86,7 @@ def test_chance_is_another_for_another_seed_context_or_reply() -> None:
     assert len(set(found)) == len(asked)
 
 
-def test_chance_is_even() -> None:
+def test_random_scores_are_uniform() -> None:
     found = scores(Random(7), *(f"reply {n}" for n in range(4000)))
     # With 4,000 draws, the Kolmogorov-Smirnov distance from uniform exceeds .035 once in ten thousand runs.
     assert stats.kstest(found, "uniform").statistic < 0.035
@@ -96,7 +96,7 @@ def test_chance_is_even() -> None:
 
 
 @pytest.mark.parametrize("judge", ALL, ids=lambda judge: judge.name)
-def test_every_judge_checks_what_it_is_given(judge: RuleJudge) -> None:
+def test_mismatched_or_empty_lists_raise(judge: RuleJudge) -> None:
     found = judge.score([["hello"], []], ["what now ?", "it rains"], references=None)
     assert (found.shape, found.dtype) == ((2,), np.float64)
     with pytest.raises(NotComputableError, match=r"^2 x context for 1 replies: "):
@@ -105,21 +105,21 @@ def test_every_judge_checks_what_it_is_given(judge: RuleJudge) -> None:
         judge.score([], [])
 
 
-def test_names_and_signatures_tell_all_apart() -> None:
+def test_names_and_signatures_are_distinct() -> None:
     assert len({judge.name for judge in ALL}) == len(ALL)
     assert len({judge.signature for judge in [*ALL, Random(2)]}) == len(ALL) + 1
     assert Random(3).signature.startswith("random|seed:3|version:")
     assert Question().signature.startswith("question|sign:word|tok:treebank|version:")
 
 
-def test_unknown_variants_are_refused() -> None:
+def test_unknown_variants_raise() -> None:
     with pytest.raises(OptionError, match=r"^sign 'tone': must be one of word, mark, end$"):
         Question("tone")
     with pytest.raises(OptionError, match=r"^scale 'root': must be one of count, log$"):
         Specificity("root")
 
 
-def test_the_baselines() -> None:
+def test_rule_judges_are_the_four_baselines() -> None:
     judges = rule_judges(seed=9)
     assert [judge.name for judge in judges] == ["random", "question", "specificity", "specificity (log)"]
     assert "|seed:9|" in judges[0].signature
@@ -139,7 +139,7 @@ def test_the_baselines() -> None:
         ("fed", Specificity("log"), (0.254, 0.254), 0.055),
     ],
 )
-def test_baselines_land_on_the_papers_figures(
+def test_baseline_correlations_match_paper(
     real_data: Path, name: str, judge: RuleJudge, expected: tuple[float, float], tolerance: float
 ) -> None:
     read = {"predeng_600": (read_predeng, "predeng600.csv"), "fed": (read_fed, "fed_data.json")}[name]

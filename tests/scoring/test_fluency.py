@@ -42,7 +42,7 @@ def one_at_a_time(folder: Path, text: str) -> float:
         return math.exp(model(input_ids=ids, labels=ids).loss)
 
 
-def test_each_perplexity_is_the_librarys_whatever_stands_beside_it(folder: Path, fluency: Fluency) -> None:
+def test_perplexities_match_transformers_loss_alone_and_batched(folder: Path, fluency: Fluency) -> None:
     alone = [one_at_a_time(folder, text.lower()) for text in TEXTS]
     assert fluency.perplexities(TEXTS) == pytest.approx(alone, rel=1e-4)
     assert len(set(alone)) == len(TEXTS)
@@ -50,7 +50,7 @@ def test_each_perplexity_is_the_librarys_whatever_stands_beside_it(folder: Path,
         assert fluency.perplexities([text]) == [pytest.approx(value, rel=1e-4)]
 
 
-def test_many_batches_come_back_in_order(fluency: Fluency, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_batches_keep_order_and_show_progress(fluency: Fluency, capsys: pytest.CaptureFixture[str]) -> None:
     texts = [f"{'so ' * (n % 7)}sorry {n}" for n in range(700)]
     found = fluency.perplexities(texts)
     assert "fluency: 100%" in capsys.readouterr().err, "22 batches have a progress bar"
@@ -58,13 +58,13 @@ def test_many_batches_come_back_in_order(fluency: Fluency, capsys: pytest.Captur
         assert fluency.perplexities([texts[place]]) == [pytest.approx(found[place], rel=1e-4)]
 
 
-def test_fewer_than_two_tokens_have_no_perplexity(fluency: Fluency) -> None:
+def test_text_with_fewer_than_two_tokens_has_no_perplexity(fluency: Fluency) -> None:
     values = fluency.perplexities(["a", "ok", "", " "])
     assert [value is None for value in values] == [True, False, True, True]
     assert fluency.perplexities([]) == []
 
 
-def test_each_different_text_is_read_once(fluency: Fluency, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicate_texts_ignoring_case_are_computed_once(fluency: Fluency, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[list[int]] = []
     of = Fluency._of
 
@@ -78,13 +78,13 @@ def test_each_different_text_is_read_once(fluency: Fluency, monkeypatch: pytest.
     assert values[0] == values[2] == values[4] != values[1] == values[5]
 
 
-def test_a_text_longer_than_the_model_can_read_loses_its_end(folder: Path, fluency: Fluency) -> None:
+def test_long_text_is_truncated_at_the_end(folder: Path, fluency: Fluency) -> None:
     longest = transformers.AutoConfig.from_pretrained(folder).max_position_embeddings
     text = "oh no! " * longest
     assert fluency.perplexities([text]) == [pytest.approx(one_at_a_time(folder, text[:longest]), rel=1e-4)]
 
 
-def test_the_number_is_the_mean_of_the_replies(folder: Path, fluency: Fluency) -> None:
+def test_score_is_mean_over_replies_with_a_perplexity(folder: Path, fluency: Fluency) -> None:
     (found,) = fluency.score([LoggedReply(text) for text in [*TEXTS, "a"]])
     values = fluency.perplexities(TEXTS)
     assert found.items == (*values, None)
@@ -96,19 +96,19 @@ def test_the_number_is_the_mean_of_the_replies(folder: Path, fluency: Fluency) -
     )
 
 
-def test_the_signature_says_where_numbers_are_short(folder: Path) -> None:
+def test_signature_names_the_precision(folder: Path) -> None:
     (found,) = Fluency(str(folder), precision="bfloat16").score([LoggedReply("so sorry")])
     assert "|precision:bfloat16|" in found.number.signature
     assert found.number == pytest.approx(one_at_a_time(folder, "so sorry"), rel=0.1)
 
 
-def test_replies_of_a_single_token_cannot_be_scored(fluency: Fluency) -> None:
+def test_only_single_token_replies_raise(fluency: Fluency) -> None:
     with pytest.raises(NotComputableError, match=r"^PPL of the language model: it cannot be computed for any reply"):
         fluency.score([LoggedReply("a"), LoggedReply("")])
 
 
 @pytest.mark.parametrize("weight", [math.nan, 1e30])
-def test_a_perplexity_that_is_no_number_is_an_error(tmp_path: Path, weight: float) -> None:
+def test_non_finite_perplexity_raises(tmp_path: Path, weight: float) -> None:
     folder = write_language_model("gpt2", tmp_path / "model")
     model = transformers.AutoModelForCausalLM.from_pretrained(folder)
     with torch.no_grad():
@@ -119,7 +119,7 @@ def test_a_perplexity_that_is_no_number_is_an_error(tmp_path: Path, weight: floa
         Fluency(str(folder)).perplexities(["so sorry"])
 
 
-def test_what_is_no_causal_language_model_is_named(tmp_path: Path) -> None:
+def test_missing_or_non_causal_model_error_names_the_model(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=rf"^--fluency-model {tmp_path}/none cannot be loaded \("):
         Fluency(f"{tmp_path}/none")
     bert = write_bert(tmp_path / "bert")

@@ -40,7 +40,7 @@ def log(folder: Path, name: str, content: str | bytes) -> Path:
         ("log.tsv", "context\temotion\treply\treference\na\tsad\tb\tc\n"),
     ],
 )
-def test_one_reply_in_each_format(tmp_path: Path, name: str, content: str | bytes) -> None:
+def test_log_format_is_detected(tmp_path: Path, name: str, content: str | bytes) -> None:
     (reply,) = read_replies_log(log(tmp_path, name, content))
     assert reply == LoggedReply("b", ("a",), ("c",), "sad", "", line=reply.line)
     assert reply.line > 0
@@ -68,14 +68,14 @@ def test_one_reply_in_each_format(tmp_path: Path, name: str, content: str | byte
         ),
     ],
 )
-def test_what_is_no_log_is_named(tmp_path: Path, content: bytes, message: str) -> None:
+def test_invalid_log_error_names_the_file(tmp_path: Path, content: bytes, message: str) -> None:
     path = log(tmp_path, "log", content)
     with pytest.raises(DataError, match=f"^{re.escape(str(path) + message)}"):
         read_replies_log(path)
 
 
 @pytest.mark.parametrize(("name", "reason"), [("none", "No such file or directory"), ("", "Is a directory")])
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, reason: str) -> None:
+def test_unreadable_file_error_names_the_file(tmp_path: Path, name: str, reason: str) -> None:
     path = tmp_path / name
     with pytest.raises(
         DataError, match=f"^{re.escape(str(path))} cannot be read \\({reason}\\): name a log of replies$"
@@ -83,7 +83,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, reason: 
         read_replies_log(path)
 
 
-def test_what_parlai_logs_of_an_evaluation_can_be_read(tmp_path: Path) -> None:
+def test_parlai_world_logs_can_be_read(tmp_path: Path) -> None:
     EvalModel.main(
         model="repeat_label",
         task="empathy:empathetic_dialogues",
@@ -97,7 +97,7 @@ def test_what_parlai_logs_of_an_evaluation_can_be_read(tmp_path: Path) -> None:
     assert all(reply.references == (reply.reply,) and reply.context and reply.emotion for reply in replies)
 
 
-def test_a_table_with_the_line_ends_of_old_macs_is_refused(tmp_path: Path) -> None:
+def test_csv_with_bare_carriage_returns_raises(tmp_path: Path) -> None:
     path = log(tmp_path, "log.csv", "reply,context\ra,b\r")
     with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 1: not a valid table row \\("):
         read_replies_log(path)
@@ -106,7 +106,7 @@ def test_a_table_with_the_line_ends_of_old_macs_is_refused(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("candidates", "warned"), [(["b", "c"], True), (["c", "d"], False), ("b", False), (None, False)]
 )
-def test_replies_that_were_chosen_among_candidates_are_told_of(
+def test_replies_chosen_from_candidates_give_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidates: object, warned: bool
 ) -> None:
     warnings: list[str] = []
@@ -120,7 +120,7 @@ def test_replies_that_were_chosen_among_candidates_are_told_of(
     ] * warned
 
 
-def test_the_logs_of_published_systems(real_data: Path) -> None:
+def test_logs_of_published_systems_can_be_read(real_data: Path) -> None:
     moel = read_replies_log(real_data / "peers" / "MoEL_generation_result.txt")
     # MoEL's arrays have 5,255 test items, and so does the log (grep -c ^Emotion).
     assert Counter(reply.system for reply in moel) == dict.fromkeys(("trs", "trs+multitask", "MOE", "MOE+oracle"), 5255)
@@ -132,7 +132,7 @@ def test_the_logs_of_published_systems(real_data: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [BLOCK, RECORD, CONVERSATION, "\n" + BLOCK])
-def test_a_pipe_is_read_from_its_first_line_to_its_last(content: str) -> None:
+def test_pipe_is_read_completely(content: str) -> None:
     """A pipe, as in ``--logs <(zcat log.gz)``, cannot be read twice. Each line is written separately."""
     reader, writer = os.pipe()
 

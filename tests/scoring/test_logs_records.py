@@ -35,7 +35,7 @@ def from_csv(text: str, delimiter: str = ",") -> list[LoggedReply]:
 # --- JSON lines ------------------------------------------------------------------------------------------------------
 
 
-def test_all_fields() -> None:
+def test_json_record_with_all_fields() -> None:
     record = {"reply": " so sorry ", "context": ["My cat", "Oh?"], "reference": "Oh no!", "emotion": "sad"}
     assert from_json({**record, "system": "MIME", "else": 3}) == [
         LoggedReply("so sorry", ("My cat", "Oh?"), ("Oh no!",), "sad", "MIME", line=1)
@@ -43,14 +43,14 @@ def test_all_fields() -> None:
 
 
 @pytest.mark.parametrize(("item", "name"), [("a7", "a7"), (" 7 ", "7"), (7, "7"), (0, "0"), ("", ""), (None, "")])
-def test_an_item_is_a_text_or_a_number(item: Any, name: str) -> None:
+def test_item_may_be_text_or_number(item: Any, name: str) -> None:
     (reply,) = from_json({"reply": "a", "item": item})
     assert reply.item == name
     text = "" if item is None else str(item)
     assert from_csv(f"reply,item\na,{text}\n") == [LoggedReply("a", item=name, line=2)]
 
 
-def test_why_there_is_no_reply() -> None:
+def test_no_answer_gives_reason_for_missing_reply() -> None:
     records = [{"reply": reply, "no_answer": " time-out "} for reply in ("", "partial", None)]
     found = from_json(*records, {"no_answer": "filtered"}, {"reply": "a", "no_answer": " "})
     reasons = [("", "time-out"), ("partial", "time-out"), ("", "time-out"), ("", "filtered"), ("a", "")]
@@ -59,18 +59,18 @@ def test_why_there_is_no_reply() -> None:
     assert (row.reply, row.no_answer) == ("", "time-out")
 
 
-def test_only_a_reply_which_may_be_empty() -> None:
+def test_only_reply_field_is_required_and_may_be_empty() -> None:
     assert from_json({"reply": "hi"}, {"reply": ""}) == [LoggedReply("hi", line=1), LoggedReply("", line=2)]
 
 
-def test_a_context_in_lines_and_several_references() -> None:
+def test_context_lines_are_split_and_references_merged() -> None:
     record = {"reply": "c", "context": "a\n\n b", "reference": "x", "references": ["y", " ", "z"]}
     (reply,) = from_json(record)
     assert reply.context == ("a", "b")
     assert reply.references == ("x", "y", "z")
 
 
-def test_blank_lines_are_passed_over_and_null_is_nothing() -> None:
+def test_blank_lines_and_null_fields_are_ignored() -> None:
     text = '\n{"reply": "a", "reference": null, "context": null, "emotion": null, "system": null}\n\n{"reply": "b"}\n'
     assert [(one.reply, one.line) for one in read_json_lines(numbered(text), LOG)] == [("a", 2), ("b", 4)]
 
@@ -97,7 +97,7 @@ def test_blank_lines_are_passed_over_and_null_is_nothing() -> None:
         ("[" * 100_000, "log, line 2: not a complete JSON object"),
     ],
 )
-def test_a_line_that_cannot_be_read_is_named(line: str, message: str) -> None:
+def test_invalid_json_line_error_names_the_line(line: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
         list(read_json_lines(numbered('{"reply": "a"}\n' + line), LOG))
     assert message in str(caught.value)
@@ -107,7 +107,7 @@ def test_a_line_that_cannot_be_read_is_named(line: str, message: str) -> None:
 # --- CSV -------------------------------------------------------------------------------------------------------------
 
 
-def test_columns_are_found_by_name_and_texts_may_have_commas_and_lines() -> None:
+def test_csv_columns_are_matched_by_name_and_cells_may_be_quoted() -> None:
     text = (
         'emotion,reply,id,context,reference\r\nsad,"Oh no, really?",7,"My cat\nran away","Sorry, dear"\r\njoy,,8,,\r\n'
     )
@@ -117,7 +117,7 @@ def test_columns_are_found_by_name_and_texts_may_have_commas_and_lines() -> None
     ]
 
 
-def test_lists_are_json() -> None:
+def test_csv_cells_may_hold_json_lists() -> None:
     text = 'reply\tcontext\treferences\na\t["x", "y"]\t["p", "q"]\nb\t\t\n'
     assert from_csv(text, "\t") == [LoggedReply("a", ("x", "y"), ("p", "q"), line=2), LoggedReply("b", line=3)]
 
@@ -141,14 +141,14 @@ def test_lists_are_json() -> None:
         (f"reply\n{'a' * 200_000}\n", "log, line 2: not a valid table row ("),
     ],
 )
-def test_a_row_that_cannot_be_read_is_named(text: str, message: str) -> None:
+def test_invalid_csv_row_error_names_the_line(text: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
         from_csv(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_columns_whose_names_are_nearly_right_are_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_misspelled_field_names_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     assert from_csv("Reference,reply, emotion,id,else,else\na,b,c,d,e,f\na,b,c,d,e,f\n") == [
@@ -168,7 +168,7 @@ words = st.text(alphabet="ab ,\"'", max_size=6).map(str.strip)
 
 
 @given(st.lists(st.tuples(words, words.filter(bool), st.lists(words.filter(bool), max_size=3)), min_size=1, max_size=5))
-def test_csv_and_json_lines_of_the_same_records_are_the_same(records: list[tuple[str, str, list[str]]]) -> None:
+def test_csv_and_json_lines_give_equal_records(records: list[tuple[str, str, list[str]]]) -> None:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["reply", "context", "references"])
@@ -195,7 +195,7 @@ def outcome(record: dict[str, Any]) -> LoggedReply | str:
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(("reply", "item", "no_answer", "context"), anything)))
-def test_any_record_is_read_as_it_is_or_refused_in_one_line(record: dict[str, Any]) -> None:
+def test_arbitrary_record_is_read_or_rejected_in_one_line(record: dict[str, Any]) -> None:
     found = outcome(record)
     if isinstance(found, str):
         assert found.startswith("log, line 1: ")
@@ -218,7 +218,7 @@ def said(text: str) -> dict[str, Any]:
     return {"id": "model", "text": text}
 
 
-def test_a_conversation_goes_on_with_the_true_replies() -> None:
+def test_conversation_context_continues_with_labels() -> None:
     dialog = [
         [asked("a\nb", eval_labels=["c"], emotion="sad"), said("x")],
         [asked("d", eval_labels=["e", "E"]), said("y")],
@@ -229,24 +229,24 @@ def test_a_conversation_goes_on_with_the_true_replies() -> None:
     ]
 
 
-def test_without_labels_it_goes_on_with_what_was_said() -> None:
+def test_conversation_context_without_labels_uses_model_replies() -> None:
     (first, second) = from_json({"dialog": [[asked("a"), said("x")], [asked("b"), said("y")]]})
     assert first.references == second.references == ()
     assert second.context == ("a", "x", "b")
 
 
-def test_talks_of_a_chat_say_who_answered_and_what_marks_call_the_answers() -> None:
+def test_chat_conversation_keeps_system_and_item_names() -> None:
     dialog = [[asked("a", turn=1), {**said("x"), "turn": 2}], [asked("b", turn=3), {**said("y"), "turn": 4}]]
     found = from_json({"item": "chat-1", "system": "B", "rater": "Ann", "dialog": dialog})
     assert [(one.reply, one.system, one.item) for one in found] == [("x", "B", "chat-1#2"), ("y", "B", "chat-1#4")]
 
 
-def test_a_model_that_said_nothing_gave_an_empty_reply() -> None:
+def test_message_without_text_is_an_empty_reply() -> None:
     (reply,) = from_json({"dialog": [[asked("a", labels=["b"]), {"id": "model"}]]})
     assert (reply.reply, reply.references) == ("", ("b",))
 
 
-def test_a_conversation_goes_on_after_what_could_not_be_answered() -> None:
+def test_conversation_continues_after_missing_answer() -> None:
     failed = {"id": "model", "no_answer": "time-out"}
     first, second = from_json({"dialog": [[asked("a", eval_labels=["b"]), failed], [asked("c"), said("y")]]})
     assert (first.reply, first.no_answer) == ("", "time-out")
@@ -264,7 +264,7 @@ def test_a_conversation_goes_on_after_what_could_not_be_answered() -> None:
         ([[asked("a"), {"no_answer": 3}]], "log, line 1, pair 1: no_answer is 3, expected a text"),
     ],
 )
-def test_a_conversation_that_cannot_be_read_is_named(dialog: Any, message: str) -> None:
+def test_invalid_conversation_error_names_line_and_pair(dialog: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
         from_json({"dialog": dialog})
     assert message in str(caught.value)

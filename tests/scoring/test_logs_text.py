@@ -66,7 +66,7 @@ def error_of(text: str) -> str:
     return str(caught.value)
 
 
-def test_several_systems_and_a_reference_that_comes_early() -> None:
+def test_block_with_several_systems_and_early_reference() -> None:
     context = ("i won the race", "well done ! who 's that ?", "my dog : rex")
     assert read(MOEL) == [
         LoggedReply("that is great : really .", context, ("how long was it ?",), "proud", "trs", line=1),
@@ -76,29 +76,29 @@ def test_several_systems_and_a_reference_that_comes_early() -> None:
     ]
 
 
-def test_a_single_system_without_a_name_and_spaces_everywhere() -> None:
+def test_block_of_unnamed_system_with_extra_spaces() -> None:
     (reply,) = read(EMPDG)
     assert reply == LoggedReply("good for you !", ("i won the race",), ("how long was it ?",), "proud", "", line=1)
 
 
-def test_knowledge_before_the_context_is_no_reply_and_turns_may_be_lists_of_words() -> None:
+def test_fields_before_context_are_ignored_and_turns_may_be_word_lists() -> None:
     assert [(reply.system, reply.reply, reply.context) for reply in read(CEM)] == [
         ("Beam", "well run .", ("i won", "well done")),
         ("Greedy", "good .", ("i won", "well done")),
     ]
 
 
-def test_an_empty_reference_is_none() -> None:
+def test_empty_reference_is_dropped() -> None:
     assert read("Emotion: x\nContext: ['a']\nPred: b\nRef: \n")[0].references == ()
 
 
 @pytest.mark.parametrize("line", ["Emotion: proud", "emotion:proud", " EMOTION : x"])
-def test_a_block_begins_with_its_emotion(line: str) -> None:
+def test_emotion_line_begins_a_block(line: str) -> None:
     assert begins_a_block(line)
 
 
 @pytest.mark.parametrize("line", ["Context: ['a']", "emotional: x", "", "{}"])
-def test_what_begins_no_block(line: str) -> None:
+def test_other_lines_do_not_begin_a_block(line: str) -> None:
     assert not begins_a_block(line)
 
 
@@ -122,5 +122,5 @@ START = "Emotion: x\nContext: ['a']\n"
         ("Emotion: x\nContext: " + "[" * 100_000 + "\n", "log.txt, line 2: Context is"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_line(text: str, message: str) -> None:
+def test_invalid_block_error_names_the_line(text: str, message: str) -> None:
     assert re.search(re.escape(message), error_of(text))

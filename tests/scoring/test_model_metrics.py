@@ -63,7 +63,7 @@ def by_key(found: Sequence[Scored]) -> dict[str, Scored]:
     return {one.key: one for one in found}
 
 
-def test_levels_by_hand(judge: FakeJudge) -> None:
+def test_epitome_levels_and_squared_differences(judge: FakeJudge) -> None:
     found = by_key(Epitome("model").score(REPLIES))
     # Replies with a context have levels 2, 1 and 0; the first references of the first and the last have 1 and 2.
     assert found["epitome_er"].items == (2, None, 1, 0)
@@ -78,7 +78,7 @@ def test_levels_by_hand(judge: FakeJudge) -> None:
     assert found["diff_er"].number.signature == f"diff-ER|{settings}|n:2|left_out:2|{TAIL}"
 
 
-def test_all_is_asked_at_once(judge: FakeJudge) -> None:
+def test_levels_of_replies_and_references_come_from_one_call(judge: FakeJudge) -> None:
     Epitome("model").score(REPLIES)
     (contexts, texts), *more = judge.asked
     assert more == []
@@ -86,11 +86,11 @@ def test_all_is_asked_at_once(judge: FakeJudge) -> None:
     assert [context[-1] for context in contexts] == ["ran away", "i won", "i lost", "ran away", "i lost"]
 
 
-def test_without_references_there_are_levels_alone(judge: FakeJudge) -> None:
+def test_no_level_differences_without_references(judge: FakeJudge) -> None:
     assert set(by_key(Epitome("model").score([REPLIES[2]]))) == {"epitome_er", "epitome_ex"}
 
 
-def test_without_contexts_there_are_no_levels(judge: FakeJudge) -> None:
+def test_epitome_without_contexts_raises(judge: FakeJudge) -> None:
     with pytest.raises(NotComputableError, match=r"^EPITOME: no reply has a context, which its levels depend on$"):
         Epitome("model").score([REPLIES[1]])
     assert judge.asked == []
@@ -114,7 +114,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "model"
 
 
-def test_levels_are_those_of_a_trained_model(model_file: Path) -> None:
+def test_levels_match_trained_model(model_file: Path) -> None:
     found = by_key(Epitome(str(model_file)).score(REPLIES))
     assert list(found) == [f"{kind}_{name}" for name in ("er", "ip", "ex") for kind in ("epitome", "diff")]
     levels: dict[str, Any] = load(model_file).levels([["ran away"], ["ran away"]], ["sorry 2", "so sorry 1"])
@@ -124,7 +124,7 @@ def test_levels_are_those_of_a_trained_model(model_file: Path) -> None:
         assert found[f"diff_{name}"].items[0] == (ours - theirs) ** 2
 
 
-def test_a_model_that_knows_no_levels_is_refused(tmp_path: Path) -> None:
+def test_model_without_empathy_levels_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=rf"^{tmp_path}/none is not a trained model: "):
         Epitome(f"{tmp_path}/none")
     model = train_judge(tmp_path)
@@ -135,7 +135,7 @@ def test_a_model_that_knows_no_levels_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_a_judge_of_empathy_is_no_classifier(model_file: Path) -> None:
+def test_epitome_model_is_rejected_as_classifier(model_file: Path) -> None:
     with pytest.raises(OptionError) as error:
         Classifier(str(model_file))
     assert str(error.value) == (
@@ -166,7 +166,7 @@ def accuracy(metric: type[EmotionAccuracy | IntentAccuracy], replies: Sequence[L
     return found
 
 
-def test_the_emotion_of_a_reply_is_the_conversations_by_hand() -> None:
+def test_emotion_accuracy_compares_with_conversation_emotion() -> None:
     found = accuracy(
         EmotionAccuracy,
         [
@@ -197,12 +197,12 @@ def test_the_emotion_of_a_reply_is_the_conversations_by_hand() -> None:
         ),
     ],
 )
-def test_without_an_emotion_that_is_known_there_is_no_accuracy(emotion: str | None, reason: str) -> None:
+def test_emotion_accuracy_without_known_emotion_raises(emotion: str | None, reason: str) -> None:
     with pytest.raises(NotComputableError, match=f"^EmoAcc: no reply has an emotion{reason}$"):
         accuracy(EmotionAccuracy, [LoggedReply("sad", emotion=emotion)])
 
 
-def test_the_intent_of_a_reply_is_that_of_its_first_reference_by_hand() -> None:
+def test_intent_accuracy_compares_with_first_reference() -> None:
     found = accuracy(
         IntentAccuracy,
         [
@@ -218,13 +218,13 @@ def test_the_intent_of_a_reply_is_that_of_its_first_reference_by_hand() -> None:
     assert found.number.signature == f"IntentAcc|classifier:some:task|weights:0a1b2c3d|n:4|left_out:1|{TAIL}"
 
 
-def test_all_texts_are_classified_at_once() -> None:
+def test_intents_are_classified_in_one_call() -> None:
     classifier: Any = FakeClassifier()
     IntentAccuracy(classifier).score([LoggedReply("ask", references=("agree",))] * 3)
     assert classifier.asked == [["ask", "agree"] * 3]
 
 
-def test_without_references_there_are_no_intents_to_compare() -> None:
+def test_intent_accuracy_without_references_raises() -> None:
     with pytest.raises(NotComputableError, match=r"^IntentAcc: no reply has a reference to compare its intent with$"):
         accuracy(IntentAccuracy, [LoggedReply("ask")])
 
@@ -243,7 +243,7 @@ class Counting:
         return np.array([100 * len(turns) + 10 * len(reply.split()) + len(theirs) for turns, reply, theirs in rows])
 
 
-def test_a_judges_mean_score_by_hand() -> None:
+def test_mean_score_averages_judge_scores() -> None:
     (found,) = MeanScore(Counting()).score(REPLIES)
     assert found.items == (322, 20, 120, 101)
     assert found.number == pytest.approx((322 + 20 + 120 + 101) / 4)
@@ -254,7 +254,7 @@ def test_a_judges_mean_score_by_hand() -> None:
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
-def test_a_judge_whose_scores_are_no_numbers(monkeypatch: pytest.MonkeyPatch, wrong: float) -> None:
+def test_non_finite_judge_scores_raise(monkeypatch: pytest.MonkeyPatch, wrong: float) -> None:
     """One such score would make the mean of all not finite, which JSON cannot represent."""
     monkeypatch.setattr(Counting, "score", lambda *_: np.array([1.0, wrong, 2.0, 3.0]))
     with pytest.raises(NotComputableError, match=r"^counts gives a reply no finite score: name another model$"):

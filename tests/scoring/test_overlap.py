@@ -69,35 +69,35 @@ def one(judge: OverlapJudge, reply: str, *references: str) -> float:
 # --- BLEU-4 ----------------------------------------------------------------------------------------------------------
 
 
-def test_bleu_with_smoothing_by_hand() -> None:
+def test_bleu_with_smoothing() -> None:
     # Equal length: no penalty. Matches: 4 of 5 words, 2 of 4 bigrams (the cat; here now), 0 of 3 trigrams, 0 of 2
     # 4-grams.
     # Smoothed, 1/2 of 3 and 1/4 of 2: (4/5 * 2/4 * 1/6 * 1/8) ** (1/4) = (1/120) ** (1/4) = 0.302138.
     assert one(SentenceBleu4(), "the cat is here now", "the cat was here now") == pytest.approx(30.2138, abs=1e-4)
 
 
-def test_bleus_brevity_penalty_by_hand() -> None:
+def test_bleu_brevity_penalty() -> None:
     # All n-grams match; 4 tokens against 6: exp(1 - 6/4) = 0.606531.
     assert one(SentenceBleu4(), "the cat sat on", "the cat sat on the mat") == pytest.approx(60.6531, abs=1e-4)
 
 
-def test_bleu_of_a_short_reply_uses_the_orders_that_it_has() -> None:
+def test_bleu_of_short_reply_uses_effective_order() -> None:
     # 1 of 2 words, 0 of 1 bigram, smoothed to 1/2: sqrt(1/2 * 1/2) = 1/2. Without trigrams, higher orders are ignored.
     assert one(SentenceBleu4(), "oh no", "oh dear") == pytest.approx(50)
 
 
-def test_bleu_counts_the_ngrams_of_all_references_together() -> None:
+def test_bleu_pools_ngrams_of_all_references() -> None:
     # Both words match, each in a different reference; the bigram in none: sqrt(2/2 * 1/2) = 0.707107. With either
     # reference alone it would be sqrt(1/2 * 1/2).
     assert one(SentenceBleu4(), "a b", "a x", "y b") == pytest.approx(70.7107, abs=1e-4)
 
 
-def test_bleu_takes_the_closest_length() -> None:
+def test_bleu_brevity_penalty_uses_closest_reference_length() -> None:
     # Three tokens, which all match; of the lengths 6 and 4, the latter is closer: exp(1 - 4/3) = 0.716531.
     assert one(SentenceBleu4(), "a b c", "a b c d e f", "x y z a") == pytest.approx(71.6531, abs=1e-4)
 
 
-def test_bleu_keeps_case_and_splits_off_punctuation() -> None:
+def test_bleu_is_case_sensitive_and_splits_off_punctuation() -> None:
     assert one(SentenceBleu4(), "Sorry", "sorry") == 0
     # sorry matches; . and ! do not: 1 of 2 words, 0 of 1 bigram, as in "oh no".
     assert one(SentenceBleu4(), "sorry.", "sorry!") == pytest.approx(50)
@@ -117,21 +117,21 @@ def nltks_bleu(reply: str, references: Sequence[str]) -> float:
 
 @quick
 @given(reply=texts, references=reference_lists)
-def test_bleu_is_nltks(judges: Judges, reply: str, references: list[str]) -> None:
+def test_bleu_matches_nltk(judges: Judges, reply: str, references: list[str]) -> None:
     assert one(judges["BLEU-4"], reply, *references) == pytest.approx(nltks_bleu(reply, references), abs=1e-9)
 
 
 # --- ROUGE-L ---------------------------------------------------------------------------------------------------------
 
 
-def test_rouge_by_hand() -> None:
+def test_rouge_l_f1() -> None:
     # The longest common subsequence is "the cat on mat": 4 of the reply's 6 words, 4 of the reference's 6.
     assert one(RougeL(), "the cat is on the mat", "the cat sat on a mat") == pytest.approx(100 * 4 / 6)
     # "so sorry": 2 of 2 and 2 of 5; F1 is 2 * 1 * 0.4 / 1.4 = 0.571429.
     assert one(RougeL(), "so sorry", "i am so very sorry") == pytest.approx(57.1429, abs=1e-4)
 
 
-def test_rouge_leaves_out_case_and_punctuation_and_keeps_word_forms() -> None:
+def test_rouge_ignores_case_and_punctuation_without_stemming() -> None:
     assert one(RougeL(), "So, SORRY!", "so sorry") == 100
     assert one(RougeL(), "walked", "walking") == 0
     assert one(RougeL(), "...", "...") == 0
@@ -148,7 +148,7 @@ def common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
 
 @quick
 @given(reply=texts, reference=texts)
-def test_rouge_is_the_f1_of_the_longest_common_subsequence(judges: Judges, reply: str, reference: str) -> None:
+def test_rouge_matches_longest_common_subsequence(judges: Judges, reply: str, reference: str) -> None:
     # With P = l / a and R = l / b the F1 is 2 P R / (P + R) = 2 l / (a + b).
     a, b = tuple(reply.split()), tuple(reference.split())
     assert one(judges["ROUGE-L"], reply, reference) == pytest.approx(200 * common(a, b) / (len(a) + len(b)))
@@ -163,53 +163,53 @@ def meteor(matches: int, chunks: int, reply: int, reference: int) -> float:
     return 100 * 10 * p * r / (r + 9 * p) * (1 - 0.5 * (chunks / matches) ** 3)
 
 
-def test_meteor_of_an_exact_match_by_hand(judges: Judges) -> None:
+def test_meteor_of_exact_match(judges: Judges) -> None:
     # P = 3/3, R = 3/5: 0.6 / (0.9 + 0.06) = 0.625. One chunk of 3 words: 1 - 0.5 / 27 = 0.981481.
     # Together 0.625 * 0.981481 = 0.613426.
     assert one(judges["METEOR"], "the cat sat", "the cat sat down here") == pytest.approx(61.3426, abs=1e-4)
     assert meteor(matches=3, chunks=1, reply=3, reference=5) == pytest.approx(61.3426, abs=1e-4)
 
 
-def test_meteor_of_a_synonym_by_hand(judges: Judges) -> None:
+def test_meteor_matches_synonyms(judges: Judges) -> None:
     # All 4 words match in one chunk, auto as a synonym of car: 1 - 0.5 / 64 = 0.992188.
     assert one(judges["METEOR"], "my auto is red", "my car is red") == pytest.approx(99.2188, abs=1e-4)
     # "boat" is not a synonym: 3 of 4 in two chunks, 0.75 * (1 - 0.5 * 8/27) = 0.638889.
     assert one(judges["METEOR"], "my boat is red", "my car is red") == pytest.approx(63.8889, abs=1e-4)
 
 
-def test_meteor_of_other_word_forms_and_of_words_elsewhere(judges: Judges) -> None:
+def test_meteor_matches_stems_and_penalises_reordering(judges: Judges) -> None:
     # walked and walking have the same stem.
     assert one(judges["METEOR"], "we walked home", "we walking home") == pytest.approx(meteor(3, 1, 3, 3))
     # "sat down" before "the cat": two chunks.
     assert one(judges["METEOR"], "sat down the cat", "the cat sat down") == pytest.approx(meteor(4, 2, 4, 4))
 
 
-def test_meteors_words(judges: Judges) -> None:
+def test_meteor_tokenization(judges: Judges) -> None:
     # I / 'm / fine / . / Thanks / ! is one chunk of 6; the full stop is split off although more text follows.
     assert one(judges["METEOR"], "I'm fine. Thanks!", "i'm fine. thanks!") == pytest.approx(meteor(6, 1, 6, 6))
     # Two of do / n't / go / . match those of go / . here.
     assert one(judges["METEOR"], "Don't go.", "Go.") == pytest.approx(meteor(2, 1, 4, 2))
 
 
-def test_meteor_of_one_word_is_at_most_fifty(judges: Judges) -> None:
+def test_meteor_of_single_word_match_is_fifty(judges: Judges) -> None:
     assert one(judges["METEOR"], "yes", "yes") == pytest.approx(50)
 
 
 @quick
 @given(reply=texts, reference=texts)
-def test_remembered_words_change_nothing(judges: Judges, tiny: Any, reply: str, reference: str) -> None:
+def test_meteor_matches_nltk(judges: Judges, tiny: Any, reply: str, reference: str) -> None:
     theirs = single_meteor_score(reference.split(), reply.split(), wordnet=tiny)
     assert one(judges["METEOR"], reply, reference) == pytest.approx(100 * theirs)
 
 
-def test_meteor_without_wordnet_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_meteor_without_wordnet_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
     with pytest.raises(MissingDependencyError, match=r"python -m nltk\.downloader wordnet.*Debian's package"):
         Meteor()
 
 
-def test_meteor_with_the_real_wordnet() -> None:
+def test_meteor_with_installed_wordnet() -> None:
     try:
         judge = Meteor()
     except MissingDependencyError as error:
@@ -226,7 +226,7 @@ def test_meteor_with_the_real_wordnet() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @quick
 @given(reply=texts, reference=texts)
-def test_the_reference_itself_gets_the_most(judges: Judges, name: str, reply: str, reference: str) -> None:
+def test_reference_itself_gets_the_maximum_score(judges: Judges, name: str, reply: str, reference: str) -> None:
     length = len(reference.split())
     most = one(judges[name], reference, reference)
     assert most == pytest.approx(meteor(length, 1, length, length) if name == "METEOR" else 100)
@@ -236,14 +236,14 @@ def test_the_reference_itself_gets_the_most(judges: Judges, name: str, reply: st
 @pytest.mark.parametrize("name", ["ROUGE-L", "METEOR"])
 @quick
 @given(reply=replies, references=reference_lists)
-def test_several_references_give_the_best_of_them(judges: Judges, name: str, reply: str, references: list[str]) -> None:
+def test_score_is_maximum_over_references(judges: Judges, name: str, reply: str, references: list[str]) -> None:
     assert one(judges[name], reply, *references) == max(one(judges[name], reply, text) for text in references)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @quick
 @given(pairs=items, seed=st.integers(0, 99))
-def test_each_item_is_scored_by_itself(
+def test_scores_do_not_depend_on_item_or_reference_order(
     judges: Judges, name: str, pairs: list[tuple[str, list[str]]], seed: int
 ) -> None:
     order = random.Random(seed).sample(range(len(pairs)), len(pairs))
@@ -258,26 +258,26 @@ def test_each_item_is_scored_by_itself(
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("reply", ["", "  ", "\n"])
-def test_an_empty_reply_gets_zero(judges: Judges, name: str, reply: str) -> None:
+def test_empty_reply_scores_zero(judges: Judges, name: str, reply: str) -> None:
     assert one(judges[name], reply, "my car") == 0
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_blank_references_count_for_nothing(judges: Judges, name: str) -> None:
+def test_blank_references_are_ignored(judges: Judges, name: str) -> None:
     # BLEU would otherwise use the blank reference's length as the closest, and apply no brevity penalty.
     assert one(judges[name], "my", "", "my car starts", " \n") == one(judges[name], "my", "my car starts")
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("references", [[], [""], [" ", "\t"]])
-def test_no_reference_is_an_error_and_not_zero(judges: Judges, name: str, references: list[str]) -> None:
+def test_item_without_reference_raises(judges: Judges, name: str, references: list[str]) -> None:
     message = f"{name} of item 1, counted from 0: it has no reference, or only blank ones; leave it out"
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         judges[name].score([[], []], ["a", "b"], [["a"], references])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_references_must_be_given(judges: Judges, name: str) -> None:
+def test_missing_or_mismatched_references_raise(judges: Judges, name: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{name} compares replies with references, but was given none$"):
         judges[name].score([[]], ["a"])
     with pytest.raises(NotComputableError, match=r"^2 x list of references for 1 replies"):
@@ -294,7 +294,7 @@ def test_references_must_be_given(judges: Judges, name: str) -> None:
         (Meteor, "nltk", "nltk"),
     ],
 )
-def test_a_missing_library_is_named(
+def test_missing_library_error_names_the_library(
     judge: type[OverlapJudge], module: str, named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
@@ -303,9 +303,7 @@ def test_a_missing_library_is_named(
         judge()
 
 
-def test_a_judge_that_lacks_something_is_left_out_if_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_judge_without_wordnet_is_skipped_on_request(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
     missing: list[MissingDependencyError] = []
@@ -316,7 +314,7 @@ def test_a_judge_that_lacks_something_is_left_out_if_that_is_asked_for(
         overlap_judges()
 
 
-def test_all_that_is_lacking_is_told(monkeypatch: pytest.MonkeyPatch, judges: Judges) -> None:
+def test_all_missing_libraries_are_collected(monkeypatch: pytest.MonkeyPatch, judges: Judges) -> None:
     monkeypatch.setattr(overlap, "open_wordnet", lambda: judges["METEOR"])
     for library in ("sacrebleu", "rouge_score.rouge_scorer", "nltk"):
         monkeypatch.setitem(sys.modules, library, None)
@@ -327,7 +325,7 @@ def test_all_that_is_lacking_is_told(monkeypatch: pytest.MonkeyPatch, judges: Ju
     ]
 
 
-def test_where_nothing_is_lacking_nothing_is_told(monkeypatch: pytest.MonkeyPatch, tiny: Any) -> None:
+def test_complete_installation_has_no_missing_dependencies(monkeypatch: pytest.MonkeyPatch, tiny: Any) -> None:
     monkeypatch.setattr(overlap, "open_wordnet", lambda: tiny)
     missing: list[MissingDependencyError] = []
     assert [judge.name for judge in overlap_judges(missing)] == list(NAMES)
@@ -353,7 +351,7 @@ def test_signatures(judges: Judges) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_true_replies_overlap_more_than_strangers(judges: Judges, name: str, real_data: Path) -> None:
+def test_original_replies_score_higher_than_random_ones(judges: Judges, name: str, real_data: Path) -> None:
     with (real_data / "humod" / "humod_9500.jsonl").open(encoding="utf-8") as file:
         pairs = [json.loads(line) for _, line in zip(range(1000), file, strict=False)]
     scores = judges[name].score(

@@ -30,19 +30,19 @@ def data(tmp_path: Path) -> dict[str, Any]:
     return {"datapath": str(tmp_path), "edition": "sample"}
 
 
-def test_all_is_everything_that_needs_no_model(data: dict[str, Any]) -> None:
+def test_all_selects_metrics_without_models(data: dict[str, Any]) -> None:
     metrics, left_out = reply_metrics([ALL], Needs(Words(), data=data))
     assert list(metrics) == [name for name in METRICS if name not in MODELS]
     assert left_out == [f"--metrics {name} needs --{name}-model" for name in MODELS]
 
 
-def test_metrics_that_are_named_are_made_alone_and_once() -> None:
+def test_named_metrics_are_created_once() -> None:
     metrics, left_out = reply_metrics(["bleu", "length", "bleu"], Needs(Words()))
     assert (list(metrics), left_out) == (["bleu", "length"], [])
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_metric_that_is_named_must_have_its_model(name: str) -> None:
+def test_named_metric_without_its_model_raises(name: str) -> None:
     for models in ({}, {name: ""}):
         with pytest.raises(OptionError, match=rf"^--metrics {name} needs --{name}-model$"):
             reply_metrics(["length", name], Needs(Words(), models))
@@ -51,9 +51,7 @@ def test_a_metric_that_is_named_must_have_its_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_that_is_not_there_ends_it_whatever_was_asked_for(
-    name: str, data: dict[str, Any], tmp_path: Path
-) -> None:
+def test_missing_model_file_raises_even_with_all(name: str, data: dict[str, Any], tmp_path: Path) -> None:
     for names in ([ALL], [name]):
         with pytest.raises(ModelFileError, match=rf"{tmp_path}/none/model "):
             reply_metrics(names, Needs(Words(), {name: f"{tmp_path}/none/model"}, data=data))
@@ -79,7 +77,7 @@ def test_models_and_judges_are_loaded(tmp_path: Path) -> None:
         reply_metrics([ALL], Needs(Words(), {"epitome": str(emotions)}))
 
 
-def test_engagingness_is_endexs_mean(tmp_path: Path) -> None:
+def test_endex_metric_is_mean_endex_score(tmp_path: Path) -> None:
     red = train_judge(tmp_path / "red", task="empathy:red", precision="float32")
     needs = Needs(Words(), {"endex": str(red)}, endex={"with_context": False, "output": "probability"})
     metrics, _ = reply_metrics(["endex"], needs)
@@ -98,7 +96,7 @@ def test_engagingness_is_endexs_mean(tmp_path: Path) -> None:
         reply_metrics([ALL], Needs(Words(), {"endex": str(emotions)}))
 
 
-def test_rarity_counts_the_turns_of_the_training_fold(data: dict[str, Any]) -> None:
+def test_nidf_counts_come_from_training_fold_turns(data: dict[str, Any]) -> None:
     metrics, _ = reply_metrics(["nidf"], Needs(Words(), data=data, nidf="max"))
     turns = [
         set(DictionaryAgent.re_tokenize(turn.text.lower()))
@@ -114,7 +112,7 @@ def test_rarity_counts_the_turns_of_the_training_fold(data: dict[str, Any]) -> N
     assert "|counts:ed_train_sample|" in found.number.signature
 
 
-def test_without_a_folder_of_data_there_is_no_rarity() -> None:
+def test_all_without_datapath_leaves_out_nidf() -> None:
     metrics, left_out = reply_metrics([ALL], Needs(Words()))
     assert "nidf" not in metrics
     assert (
@@ -123,7 +121,7 @@ def test_without_a_folder_of_data_there_is_no_rarity() -> None:
     )
 
 
-def test_data_that_cannot_be_fetched_leave_rarity_out_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_download_leaves_nidf_out_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Any) -> Nidf:
         raise DownloadError("no network")
 

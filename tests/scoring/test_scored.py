@@ -14,7 +14,7 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.scoring.scored import scored, stacked
 
 
-def test_the_mean_of_what_has_a_value() -> None:
+def test_mean_excludes_missing_values() -> None:
     found = scored("words", "words a reply", [2, None, 4, None, 9], {"tokens": "re", "case": None})
     assert found.number == 5
     assert found.number.signature == f"words a reply|tokens:re|n:3|left_out:2|version:{__version__}"
@@ -22,17 +22,17 @@ def test_the_mean_of_what_has_a_value() -> None:
     assert found.has_interval
 
 
-def test_where_every_reply_has_a_value_nothing_is_said_of_those_left_out() -> None:
+def test_signature_omits_left_out_without_missing_values() -> None:
     assert scored("a", "A", [0.0], {}).number.signature == f"A|n:1|version:{__version__}"
 
 
 @pytest.mark.parametrize("items", [[], [None, None]])
-def test_nothing_to_score_is_an_error(items: list[None]) -> None:
+def test_no_values_raise(items: list[None]) -> None:
     with pytest.raises(NotComputableError, match=r"^A: it cannot be computed for any reply$"):
         scored("a", "A", items, {})
 
 
-def test_a_number_of_another_kind_gets_the_items_together() -> None:
+def test_custom_value_function_receives_stacked_items() -> None:
     seen: list[Any] = []
 
     def value(items: Any) -> float:
@@ -47,7 +47,7 @@ def test_a_number_of_another_kind_gets_the_items_together() -> None:
     assert not found.has_interval
 
 
-def test_rows_of_several_lengths_are_kept_one_by_one() -> None:
+def test_stacked_rows_of_unequal_length_stay_separate() -> None:
     # As many rows as the longest has elements: NumPy must not make them a square array.
     found = stacked([np.array([1, 2]), np.array([3])])
     assert (found.shape, found.dtype) == ((2,), object)
@@ -55,7 +55,7 @@ def test_rows_of_several_lengths_are_kept_one_by_one() -> None:
 
 
 @given(st.lists(st.lists(st.integers(-9, 9), max_size=3), min_size=1, max_size=5), st.data())
-def test_choosing_items_and_putting_them_together_can_be_swapped(rows: list[list[int]], data: st.DataObject) -> None:
+def test_stacking_commutes_with_indexing(rows: list[list[int]], data: st.DataObject) -> None:
     places = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=6))
     items = [np.array(row, dtype=np.int64) for row in rows]
     first = [list(row) for row in stacked(items)[places]]

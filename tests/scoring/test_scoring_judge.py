@@ -11,7 +11,7 @@ from parlai_empathy.scoring.judge import Texts, check_lengths
 
 
 @pytest.mark.parametrize("references", [None, [["a"], ["b", "c"]], [("a",), ()]])
-def test_one_context_and_one_list_of_references_a_reply_is_right(references: Texts | None) -> None:
+def test_matching_lengths_are_accepted(references: Texts | None) -> None:
     check_lengths([["hello", "hi"], []], ["how are you?", ""], references)
 
 
@@ -27,6 +27,6 @@ def test_one_context_and_one_list_of_references_a_reply_is_right(references: Tex
         ([["a"]], ["b"], ["c"], "item 0, counted from 0: the list of references is one text: give a list of texts"),
     ],
 )
-def test_anything_else_is_an_error(contexts: Texts, replies: list[str], references: Texts | None, message: str) -> None:
+def test_mismatched_lengths_raise(contexts: Texts, replies: list[str], references: Texts | None, message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         check_lengths(contexts, replies, references)

@@ -10,21 +10,21 @@ from parlai_empathy.scoring.reply_metrics import METRICS, Needs, reply_metrics
 from parlai_empathy.scoring.word_metrics import Words
 
 
-def test_each_metric_is_made() -> None:
+def test_metric_names_match_implementations() -> None:
     assert tuple(METRICS) == REPLY_METRICS
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_metrics_with_models_need_them(name: str) -> None:
+def test_metric_without_its_model_raises(name: str) -> None:
     with pytest.raises(OptionError, match=rf"^--metrics {name} needs --{name}-model$"):
         reply_metrics([name], Needs(Words()))
 
 
-def test_of_many_names_an_error_has_a_few() -> None:
+def test_few_abbreviates_long_lists() -> None:
     assert few(["a", "b", "c", "d"]) == "a, b, c, d"
     assert few(["a", "b", "c", "d", "e"]) == "a, b, c, d, ..."
 
 
-def test_judges_are_called_by_folder_and_file() -> None:
+def test_judge_name_is_folder_and_file() -> None:
     assert judge_name("/some/where/judge/model") == "judge/model"
     assert judge_name("model") == "model"

@@ -22,12 +22,12 @@ def replies(*texts: str) -> list[LoggedReply]:
 # --- the systems of a log --------------------------------------------------------------------------------------------
 
 
-def test_a_log_of_one_system_has_the_logs_name() -> None:
+def test_single_system_is_named_after_its_log() -> None:
     (system,) = systems_of("log", replies("a", " ", ""))
     assert (system.name, len(system.replies), system.empty, system.no_answers) == ("log", 3, 2, 0)
 
 
-def test_a_log_of_several_systems_has_them_in_the_order_of_their_first_replies() -> None:
+def test_systems_are_in_order_of_first_reply() -> None:
     log = [LoggedReply("a b", system="MOE"), LoggedReply("c", system="trs"), LoggedReply("d", system="MOE")]
     assert [(one.name, [reply.reply for reply in one.replies]) for one in systems_of("log", log)] == [
         ("log: MOE", ["a b", "d"]),
@@ -35,12 +35,12 @@ def test_a_log_of_several_systems_has_them_in_the_order_of_their_first_replies()
     ]
 
 
-def test_a_log_that_names_some_of_its_systems_is_refused() -> None:
+def test_log_with_partly_named_systems_raises() -> None:
     with pytest.raises(OptionError, match=r"^--logs log: some of its replies name their system, others do not$"):
         systems_of("log", [LoggedReply("a", system="MOE"), LoggedReply("b")])
 
 
-def test_what_could_not_be_answered_is_counted_and_keeps_its_place() -> None:
+def test_missing_answers_are_counted_and_keep_their_position() -> None:
     log = [LoggedReply("a"), LoggedReply("half of", no_answer="time-out"), LoggedReply(""), LoggedReply("d")]
     (system,) = systems_of("log", log)
     assert [one.reply for one in system.replies] == ["a", "", "d"]
@@ -49,7 +49,7 @@ def test_what_could_not_be_answered_is_counted_and_keeps_its_place() -> None:
     assert System("s", system.replies).place(2) == 2
 
 
-def test_a_system_that_answered_nothing_is_refused() -> None:
+def test_system_without_answers_raises() -> None:
     log = [LoggedReply("a", system="x"), LoggedReply("", system="y", no_answer="time-out")]
     with pytest.raises(NotComputableError, match=r"^log: y: there is no reply to score: no answer could be used$"):
         systems_of("log", log)
@@ -75,7 +75,7 @@ class Counts:
         return [scored("replies", "Replies", [len(replies)], {})]
 
 
-def test_each_system_has_each_metrics_numbers() -> None:
+def test_each_system_gets_numbers_of_each_metric() -> None:
     systems = [System("a", replies("x y", "x")), System("b", replies("z"))]
     first, second = score_systems(systems, {"length": Length(Words()), "count": Counts()})
     assert (first.name, first.system) == ("a", systems[0])
@@ -84,7 +84,7 @@ def test_each_system_has_each_metrics_numbers() -> None:
     assert first.missing == second.missing == []
 
 
-def test_a_metric_that_says_nothing_of_a_system_leaves_a_line() -> None:
+def test_failed_metric_leaves_a_reason() -> None:
     systems = [System("a", replies("")), System("b", replies("z"))]
     library = Fails(MissingDependencyError("this needs that"))
     first, second = score_systems(systems, {"library": library, "distinct": Variety(Words()), "count": Counts()})
@@ -94,7 +94,7 @@ def test_a_metric_that_says_nothing_of_a_system_leaves_a_line() -> None:
     assert list(second.numbers) == ["dist_1", "dist_1_reply", "replies"]
 
 
-def test_what_is_wrong_with_an_option_ends_it() -> None:
+def test_option_error_of_a_metric_propagates() -> None:
     with pytest.raises(OptionError, match=r"^--this$"):
         score_systems([System("a", replies("x"))], {"m": Fails(OptionError("--this"))})
 
@@ -106,22 +106,22 @@ def asked(*contexts: str, reference: str = "") -> System:
     return System("s", [LoggedReply("r", (one,), (reference,) if reference else ()) for one in contexts])
 
 
-def test_items_with_the_same_context_and_references_are_the_same() -> None:
+def test_common_items_match_on_context_and_references() -> None:
     assert common_items(asked("a", "b", "c"), asked("c", "d", "a")) == [(0, 2), (2, 0)]
     assert common_items(asked("a", reference="x"), asked("a", reference="y")) == []
     assert common_items(asked("a", reference="x"), asked("a")) == []
 
 
-def test_an_item_that_stands_more_than_once_is_taken_once_each_in_order() -> None:
+def test_repeated_items_are_paired_in_order() -> None:
     assert common_items(asked("a", "b", "a", "a"), asked("a", "a", "b")) == [(0, 0), (1, 2), (2, 1)]
 
 
-def test_without_contexts_and_references_places_are_compared() -> None:
+def test_items_without_context_and_references_are_paired_by_position() -> None:
     assert common_items(System("a", replies("x", "y", "z")), System("b", replies("p", "q"))) == [(0, 0), (1, 1)]
     assert common_items(System("a", replies("x")), asked("a")) == []
 
 
-def test_places_count_what_could_not_be_answered() -> None:
+def test_positions_include_missing_answers() -> None:
     broken = [LoggedReply("a"), LoggedReply("", no_answer="time-out"), LoggedReply("c"), LoggedReply("d")]
     (first,), (second,) = systems_of("first", broken), systems_of("second", replies("p", "q", "r"))
     assert [(first.replies[i].reply, second.replies[j].reply) for i, j in common_items(first, second)] == [
@@ -134,7 +134,7 @@ contexts = st.lists(st.sampled_from("abc"), max_size=6)
 
 
 @given(contexts, contexts)
-def test_as_many_pairs_as_possible_and_all_of_the_same_item(one: list[str], other: list[str]) -> None:
+def test_common_items_is_a_maximum_matching(one: list[str], other: list[str]) -> None:
     pairs = common_items(asked(*one), asked(*other))
     assert all(one[i] == other[j] for i, j in pairs)
     assert all(len(set(places)) == len(pairs) for places in zip(*pairs, strict=True))

@@ -54,22 +54,22 @@ def words(folder: Path, content: str) -> ToxicWords:
         ("", 0),
     ],
 )
-def test_a_text_with_a_word_of_the_list(tmp_path: Path, text: str, score: float) -> None:
+def test_toxic_words_match_whole_words_ignoring_case(tmp_path: Path, text: str, score: float) -> None:
     scorer = words(tmp_path, "# remark\nFool\n  shut your   mouth \n\na*s\n\u00fcbel\n")
     assert scorer.score([text]).tolist() == [score]
 
 
-def test_texts_of_any_number(tmp_path: Path) -> None:
+def test_toxic_words_scores_lists_of_any_length(tmp_path: Path) -> None:
     scorer = words(tmp_path, "fool")
     assert scorer.score(TEXTS).tolist() == [1, 0, 0, 0, 1, 0]
     assert scorer.score([]).shape == (0,)
 
 
-def test_a_mark_of_the_encoding_is_no_part_of_the_first_word(tmp_path: Path) -> None:
+def test_byte_order_mark_in_word_list_is_ignored(tmp_path: Path) -> None:
     assert words(tmp_path, "\ufefffool").score(["you fool"]).tolist() == [1]
 
 
-def test_the_signature_tells_lists_apart_by_their_words(tmp_path: Path) -> None:
+def test_toxic_words_signature_depends_on_the_set_of_words(tmp_path: Path) -> None:
     one = words(tmp_path, "fool\nknave").signature
     assert re.fullmatch(r"toxic words\|words:[0-9a-f]{8}\|version:.+", one)
     assert words(tmp_path, "# two\nKnave\n\nfool \nfool").signature == one
@@ -77,14 +77,14 @@ def test_the_signature_tells_lists_apart_by_their_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"# none\n", b"\xff\xfe"])
-def test_a_list_without_words(tmp_path: Path, content: bytes) -> None:
+def test_empty_or_invalid_word_list_raises(tmp_path: Path, content: bytes) -> None:
     (path := tmp_path / "words.txt").write_bytes(content)
     with pytest.raises(DataError) as caught:
         ToxicWords(path)
     one_line(caught.value, str(path), "line 1: b'\\xff' is not UTF-8" if content == b"\xff\xfe" else "one per line")
 
 
-def test_a_list_that_is_not_there(tmp_path: Path) -> None:
+def test_unreadable_word_list_raises(tmp_path: Path) -> None:
     for path in (tmp_path / "none.txt", tmp_path):
         with pytest.raises(DataError) as caught:
             ToxicWords(path)
@@ -128,7 +128,7 @@ def logits_of(scorer: ToxicModel, text: str) -> torch.Tensor:
         (("toxic",), {}, lambda logits: logits[0].sigmoid()),
     ],
 )
-def test_the_probability_of_the_class_that_is_called_toxic(
+def test_toxic_model_scores_probability_of_toxic_class(
     tmp_path: Path, labels: tuple[str, ...], config: dict[str, Any], probability: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
     scorer = ToxicModel(str(write_classifier(tmp_path / "model", labels, **config)))
@@ -137,7 +137,7 @@ def test_the_probability_of_the_class_that_is_called_toxic(
     assert len(set(np.round(expected, 6))) > 3
 
 
-def test_neither_order_nor_batches_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_toxic_model_does_not_depend_on_order_or_batch_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scorer = ToxicModel(str(write_classifier(tmp_path / "model", ("ok", "toxic"))))
     expected = scorer.score(TEXTS)
     assert scorer.score(TEXTS[::-1])[::-1] == pytest.approx(expected, abs=1e-6)
@@ -146,7 +146,7 @@ def test_neither_order_nor_batches_matter(tmp_path: Path, monkeypatch: pytest.Mo
     assert scorer.score([]).shape == (0,)
 
 
-def test_a_text_is_cut_to_what_the_model_can_read(tmp_path: Path) -> None:
+def test_toxic_model_truncates_long_texts(tmp_path: Path) -> None:
     folder = write_classifier(tmp_path / "model", ("ok", "toxic"))
     scorer = ToxicModel(str(folder))
     long = "very " * 1_000  # the model has 128 positions
@@ -154,7 +154,7 @@ def test_a_text_is_cut_to_what_the_model_can_read(tmp_path: Path) -> None:
     assert scorer.score([long])[0] == scorer.score([long + "long"])[0]
 
 
-def test_the_signature_tells_weights_apart(tmp_path: Path) -> None:
+def test_toxic_model_signature_depends_on_weights(tmp_path: Path) -> None:
     folders = [write_classifier(tmp_path / str(n) / "model", ("ok", "toxic"), seed=n) for n in (1, 2)]
     one, other = (ToxicModel(str(folder)).signature for folder in folders)
     assert re.fullmatch(rf"toxic\|model:{re.escape(str(folders[0]))}\|weights:[0-9a-f]{{8}}\|version:.+", one)
@@ -163,14 +163,14 @@ def test_the_signature_tells_weights_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("labels", [("ok", "spam"), ("non-toxic", "severe_toxic"), ("LABEL_0", "LABEL_1")])
-def test_a_model_without_a_toxic_class(tmp_path: Path, labels: tuple[str, ...]) -> None:
+def test_model_without_toxic_class_raises(tmp_path: Path, labels: tuple[str, ...]) -> None:
     folder = write_classifier(tmp_path / "model", labels)
     with pytest.raises(OptionError) as caught:
         ToxicModel(str(folder))
     one_line(caught.value, f"--toxicity {folder}", labels[0].lower(), "none of its classes")
 
 
-def test_what_is_no_model(tmp_path: Path) -> None:
+def test_unloadable_toxicity_model_raises(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
         ToxicModel(str(tmp_path))
     one_line(caught.value, f"--toxicity {tmp_path} cannot be loaded")
@@ -186,7 +186,7 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Classifier:
     return Classifier(str(train_judge(folder, task="empathy:go_emotions")))
 
 
-def test_the_probabilities_of_the_positive_emotions_are_added_up(classifier: Classifier) -> None:
+def test_positive_emotion_sums_probabilities(classifier: Classifier) -> None:
     scores = PositiveEmotion(classifier).score(TEXTS)
     table = classifier.probabilities(TEXTS)
     expected = [sum(row[classifier.labels.index(emotion)] for emotion in POSITIVE) for row in table]
@@ -196,7 +196,7 @@ def test_the_probabilities_of_the_positive_emotions_are_added_up(classifier: Cla
     assert set(classifier.labels) == set(EMOTIONS)
 
 
-def test_the_signature_names_the_classifier_and_its_weights(classifier: Classifier) -> None:
+def test_positive_emotion_signature_names_classifier_and_weights(classifier: Classifier) -> None:
     found = PositiveEmotion(classifier).signature
     weights = classifier.settings["weights"]
     assert found.startswith("positive emotion|emotions:12|")
@@ -216,12 +216,12 @@ class _Known:
         return np.full((len(texts), len(self.labels)), 1 / len(self.labels))
 
 
-def test_a_classifier_of_more_emotions() -> None:
+def test_positive_emotion_accepts_additional_classes() -> None:
     scorer = PositiveEmotion(_Known(*POSITIVE, "anger", "neutral", "boredom", "awe"))  # type: ignore[arg-type]
     assert scorer.score(["a", "b"]) == pytest.approx([0.75, 0.75])
 
 
-def test_a_classifier_of_other_emotions() -> None:
+def test_positive_emotion_rejects_classifier_missing_positive_emotions() -> None:
     """Of GoEmotions' positive emotions, EmpatheticDialogues has only ``caring``, a small part of them."""
     with pytest.raises(EmpathyError) as caught:
         PositiveEmotion(_Known("caring", "joyful", "excited", "afraid"))  # type: ignore[arg-type]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from parlai_empathy.scoring.tokens import TOKENS
 
 
-def test_words_and_marks_apart_or_split_at_spaces() -> None:
+def test_re_splits_off_punctuation_and_space_does_not() -> None:
     text = "Oh no, I'm  so sorry!"
     assert TOKENS["re"](text) == ["Oh", "no", ",", "I", "'", "m", "so", "sorry", "!"]
     assert TOKENS["space"](text) == ["Oh", "no,", "I'm", "so", "sorry!"]
 
 
-def test_of_nothing_there_are_none() -> None:
+def test_blank_text_has_no_tokens() -> None:
     assert [cut(" ") for cut in TOKENS.values()] == [[], []]

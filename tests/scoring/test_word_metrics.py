@@ -53,7 +53,7 @@ def only(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> Scored:
 # --- length ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_length_by_hand_of_empty_replies_too() -> None:
+def test_length_counts_tokens_including_empty_replies() -> None:
     # Punctuation marks are separate: 8 (I am so sorry to hear that .), 0 and 3 (So sorry !).
     found = only(Length(Words()), REPLIES)
     assert found.number == pytest.approx(11 / 3)
@@ -65,7 +65,7 @@ def test_the_length_by_hand_of_empty_replies_too() -> None:
 # --- variety ---------------------------------------------------------------------------------------------------------
 
 
-def test_variety_by_hand() -> None:
+def test_dist_n_over_corpus() -> None:
     # Of the 11 words only sorry occurs twice: 10 distinct. Bigrams: 7 + 0 + 2 = 9, all distinct.
     found = by_key(Variety(Words()), REPLIES)
     assert found["dist_1"].number == pytest.approx(100 * 10 / 11)
@@ -76,14 +76,14 @@ def test_variety_by_hand() -> None:
     assert found["dist_2"].record is None, "a single reply has no share among the words of all"
 
 
-def test_split_at_spaces_and_in_lower_case_by_hand() -> None:
+def test_dist_n_with_space_tokens_and_lower_case() -> None:
     # 7 (I am so sorry to hear that.) and 2 (So sorry!); so occurs twice, sorry! differs from sorry: 8 of 9.
     found = by_key(Variety(CUT), REPLIES)
     assert found["dist_1"].number == pytest.approx(100 * 8 / 9)
     assert found["dist_1"].number.signature == f"Dist-1|level:corpus|{tail('space', 'lower')}"
 
 
-def test_variety_within_a_reply_by_hand() -> None:
+def test_dist_n_within_reply() -> None:
     # Ignoring case: "no No no" has 1 word of 3 and 1 bigram of 2; "oh no" has all; "oh" has no bigram; "" has nothing.
     found = by_key(Variety(Words("space")), said("no No no", "oh no", "oh", ""))
     assert found["dist_1_reply"].items == (pytest.approx(1 / 3), 1, 1, None)
@@ -95,19 +95,17 @@ def test_variety_within_a_reply_by_hand() -> None:
     assert found["dist_1"].number == pytest.approx(100 * 3 / 6), "no, No and oh: over all replies case is kept"
 
 
-def test_replies_of_single_words_have_no_pairs() -> None:
+def test_single_word_replies_have_no_dist_2() -> None:
     assert list(by_key(Variety(CUT), said("a", "", "b"))) == ["dist_1", "dist_1_reply"]
 
 
-def test_empty_replies_have_no_variety() -> None:
+def test_dist_n_of_only_empty_replies_raises() -> None:
     with pytest.raises(NotComputableError, match=r"^Dist-n: no reply has a word$"):
         Variety(CUT).score(said("", " "))
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=5), min_size=1, max_size=8), st.data())
-def test_the_variety_of_any_choice_of_items_is_that_of_these_replies(
-    replies: list[list[str]], data: st.DataObject
-) -> None:
+def test_dist_n_of_selected_items_matches_direct_computation(replies: list[list[str]], data: st.DataObject) -> None:
     places = data.draw(st.lists(st.integers(0, len(replies) - 1), min_size=1, max_size=8))
     chosen = [replies[place] for place in places]
     for order in (1, 2):
@@ -120,7 +118,7 @@ def test_the_variety_of_any_choice_of_items_is_that_of_these_replies(
             assert found.value(items) == pytest.approx(distinct(chosen, order))
 
 
-def test_variety_of_a_real_log_counted_another_way(real_data: Path) -> None:
+def test_dist_2_of_published_log_matches_direct_count(real_data: Path) -> None:
     replies = read_replies_log(real_data / "peers" / "EmpDG_EmpDG.txt")
     pairs = Counter(pair for reply in replies for pair in pairwise(reply.reply.split()))
     found = by_key(Variety(Words("space")), replies)
@@ -130,7 +128,7 @@ def test_variety_of_a_real_log_counted_another_way(real_data: Path) -> None:
 # --- rarity ----------------------------------------------------------------------------------------------------------
 
 
-def test_rarity_by_hand() -> None:
+def test_nidf_mean_and_max() -> None:
     # The most common word has 0, the rarest 1; a count of 2 is half-way between 1 and 4 on a log scale.
     nidf = Nidf({"the": 4, "cat": 2, "sat": 1}, "mine")
     found = only(Rarity(Words(), nidf), said("The cat!", "sat", "dog", ""))
@@ -144,7 +142,7 @@ def test_rarity_by_hand() -> None:
     assert "|words:max|" in largest.number.signature
 
 
-def test_replies_without_a_known_word_have_no_rarity() -> None:
+def test_nidf_without_known_words_raises() -> None:
     with pytest.raises(NotComputableError, match=r"^NIDF: it cannot be computed for any reply$"):
         Rarity(Words(), Nidf({"a": 1, "b": 2}, "mine")).score(said("x", ""))
 
@@ -152,7 +150,7 @@ def test_replies_without_a_known_word_have_no_rarity() -> None:
 # --- BLEU ------------------------------------------------------------------------------------------------------------
 
 
-def test_bleu_is_sacrebleus_of_the_replies_with_a_reference() -> None:
+def test_bleu_matches_sacrebleu_on_replies_with_references() -> None:
     replies = ["I am so sorry to hear that .", ""]
     references = [["I am so sorry , I hear .", "Oh no !"]]
     orders = [
@@ -171,21 +169,21 @@ def test_bleu_is_sacrebleus_of_the_replies_with_a_reference() -> None:
     assert (four.items, four.left_out) == ((), 0)
 
 
-def test_bleu_in_lower_case() -> None:
+def test_bleu_respects_lower_case_option() -> None:
     replies = [LoggedReply("SO SORRY FOR YOU", references=("so sorry for you",))]
     for metric in (AvgBleu, CorpusBleu4):
         assert only(metric(CUT), replies).number == pytest.approx(100)
         assert only(metric(Words("space")), replies).number == 0
 
 
-def test_several_references_some_of_them_fewer() -> None:
+def test_bleu_with_varying_number_of_references() -> None:
     replies = [LoggedReply("a b c d e", references=("a b c d", "c d e f")), LoggedReply("x", references=("x", " "))]
     theirs = BLEU(force=True).corpus_score(["a b c d e", "x"], [["a b c d", "x"], ["c d e f", None]])  # type: ignore
     assert only(CorpusBleu4(Words()), replies).number == pytest.approx(theirs.score)
     assert "|references:1-2|" in only(AvgBleu(Words()), replies).number.signature
 
 
-def test_what_is_kept_of_each_reply_adds_up_to_the_corpus() -> None:
+def test_bleu_statistics_of_replies_add_up_to_corpus_bleu() -> None:
     found = only(AvgBleu(Words()), REPLIES)
     assert found.items[2] is None
     kept = [BleuStatistics(**found.record(item)) for item in found.items[:2]]
@@ -200,12 +198,12 @@ def test_what_is_kept_of_each_reply_adds_up_to_the_corpus() -> None:
 
 
 @pytest.mark.parametrize("metric", [AvgBleu(CUT), CorpusBleu4(CUT)])
-def test_without_references_there_is_no_bleu(metric: ReplyMetric) -> None:
+def test_bleu_without_references_raises(metric: ReplyMetric) -> None:
     with pytest.raises(NotComputableError, match=r"^(AVG BLEU|BLEU-4): .*no reply"):
         metric.score([REPLIES[2], LoggedReply("b", references=(" ",))])
 
 
-def test_without_sacrebleu_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_sacrebleu_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     with pytest.raises(MissingDependencyError, match=r'^BLEU-4 needs .*pip install "parlai-empathy\[overlap\]"$'):

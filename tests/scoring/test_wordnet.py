@@ -31,7 +31,7 @@ def synonyms(reader: Any, word: str) -> list[list[str]]:
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_synsets_are_read_in_their_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_synsets_are_read_in_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WNSEARCHDIR", str(write_wordnet(tmp_path / "dict")))
     reader = open_wordnet()
     assert reader.get_version() == "9.9"
@@ -42,7 +42,7 @@ def test_synsets_are_read_in_their_order(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_opening_says_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_opening_wordnet_gives_no_warnings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WNSEARCHDIR", str(write_wordnet(tmp_path / "dict")))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -87,7 +87,9 @@ PLACES = [put_for_debian, put_in_wnhome, put_in_wnsearchdir, put_in_nltks_archiv
 
 @pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize("count", range(1, len(PLACES) + 1))
-def test_the_first_place_that_has_it_is_taken(count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_wordnet_locations_are_searched_in_order_of_precedence(
+    count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for put in PLACES[:count]:  # later places take precedence
         put(tmp_path, monkeypatch)
     reader = open_wordnet()
@@ -97,7 +99,7 @@ def test_the_first_place_that_has_it_is_taken(count: int, monkeypatch: pytest.Mo
 
 @pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize(("variable", "below"), [("WNSEARCHDIR", ""), ("WNHOME", "dict")])
-def test_a_variable_that_names_the_wrong_folder_is_not_passed_over(
+def test_environment_variable_with_wrong_folder_raises(
     variable: str, below: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     put_for_debian(tmp_path, monkeypatch)
@@ -107,7 +109,7 @@ def test_a_variable_that_names_the_wrong_folder_is_not_passed_over(
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_none_at_all_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+def test_missing_wordnet_error_names_the_remedies(tmp_path: Path) -> None:
     with pytest.raises(MissingDependencyError) as caught:
         open_wordnet()
     assert str(caught.value) == (
@@ -118,7 +120,7 @@ def test_none_at_all_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize("name", ["index.adv", "data.verb", "noun.exc"])
-def test_a_missing_file_is_named(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_file_error_names_the_file(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     put_in_wnsearchdir(tmp_path, monkeypatch)
     (tmp_path / "searched" / name).unlink()
     pattern = rf"^\S+searched: WordNet cannot be read \(.*{re.escape(name)}.*\): install it again$"
@@ -127,7 +129,7 @@ def test_a_missing_file_is_named(name: str, monkeypatch: pytest.MonkeyPatch, tmp
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_a_broken_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_broken_file_error_names_file_and_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     put_in_wnsearchdir(tmp_path, monkeypatch)
     with (tmp_path / "searched" / "index.verb").open("a") as file:
         file.write("walk v many 0 1 0 00000000\n")
@@ -136,9 +138,7 @@ def test_a_broken_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_what_nltk_refuses_to_read_is_not_to_be_installed_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_folder_refused_by_nltk_error_suggests_copying_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     class Refusing:
         def __init__(self, root: str, other_languages: None) -> None:
             raise PermissionError(f"NLTK will not\nread {root}")
@@ -149,7 +149,7 @@ def test_what_nltk_refuses_to_read_is_not_to_be_installed_again(
         open_wordnet()
 
 
-def test_the_real_one() -> None:
+def test_installed_wordnet_has_expected_synonyms() -> None:
     try:
         reader = open_wordnet()
     except MissingDependencyError as error:
