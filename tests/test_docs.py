@@ -31,7 +31,7 @@ def without_environment(command: str) -> list[str]:
     return words[: words.index("|")] if "|" in words else words
 
 
-def test_there_are_commands_to_check() -> None:
+def test_pages_contain_commands() -> None:
     assert len(commands()) > 5
 
 
@@ -47,7 +47,7 @@ def test_parlai_commands_parse(command: str, scripts: dict[str, type[script.Parl
     assert scripts[name].setup_args().parse_args(arguments)  # ParlAI rejects unknown options
 
 
-def test_the_page_of_commands_is_what_the_code_says() -> None:
+def test_commands_page_is_up_to_date() -> None:
     path = ROOT / "docs" / "commands.py"
     spec = importlib.util.spec_from_file_location("commands", path)
     assert spec is not None
@@ -66,13 +66,13 @@ def test_make_targets_exist() -> None:
     assert set(named) <= set(targets)
 
 
-def test_parlai_is_installed_in_the_version_that_was_tested() -> None:
+def test_readme_installs_the_constrained_parlai_version() -> None:
     version = re.search(r"parlai==(\S+)", (ROOT / "constraints.txt").read_text())
     assert version
     assert f"$ pip install --no-deps parlai=={version[1]}" in (ROOT / "README.md").read_text()
 
 
-def test_the_readme_names_the_pythons_of_the_package() -> None:
+def test_readme_python_versions_match_setup() -> None:
     setup, readme = ((ROOT / name).read_text(encoding="utf-8") for name in ("setup.py", "README.md"))
     found = re.search(r"Python :: 3\.\{minor\}\" for minor in range\((\d+), (\d+)\)", setup)
     assert found
@@ -80,7 +80,7 @@ def test_the_readme_names_the_pythons_of_the_package() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_within_the_project_lead_somewhere(page: Path) -> None:
+def test_relative_links_resolve(page: Path) -> None:
     links = re.findall(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not leads_somewhere(page.parent / link[0] if link[0] else page, link[1])] == []
 
@@ -96,12 +96,12 @@ def headings(text: str) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in plain}
 
 
-def test_headings_are_found_as_they_stand_in_addresses() -> None:
+def test_headings_are_converted_to_github_anchors() -> None:
     text = "# A page\n\n## EPITOME: `-m empathy:epitome`, *how much*?\n\n### [Speed](x.md) and_more\n"
     assert headings(text) == {"a-page", "epitome--m-empathyepitome-how-much", "speed-and_more"}
 
 
-def test_the_readme_lists_every_teacher_and_agent() -> None:
+def test_readme_lists_every_teacher_and_agent() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for task in (ROOT / "parlai_empathy" / "tasks").glob("*/agents.py"):
         module = importlib.import_module(f"parlai_empathy.tasks.{task.parent.name}.agents")
@@ -120,7 +120,7 @@ def base_of(teachers: list[type]) -> type:
     return next(kind for kind in teachers if all(issubclass(other, kind) for other in teachers))
 
 
-def test_the_readme_shows_numbers_of_the_results_page() -> None:
+def test_readme_result_rows_match_results_page() -> None:
     """Each row of the README's table of results is also in docs/results.md."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")

@@ -22,40 +22,40 @@ def drawn() -> dict[str, str]:
     return dict(re.findall(r"^ +[|`]-- (\w+) +(.+)$", errors.__doc__, re.MULTILINE))
 
 
-def test_the_docstring_draws_each_class_and_no_other() -> None:
+def test_docstring_tree_lists_exactly_the_defined_classes() -> None:
     assert drawn().keys() | {"EmpathyError"} == classes().keys()
     assert "\n    EmpathyError\n" in (errors.__doc__ or "")
 
 
 @pytest.mark.parametrize("name", drawn())
-def test_each_drawn_class_is_a_direct_child_of_the_root(name: str) -> None:
+def test_classes_in_tree_derive_directly_from_empathy_error(name: str) -> None:
     assert classes()[name].__bases__[0] is errors.EmpathyError
 
 
 @pytest.mark.parametrize("name", drawn())
-def test_each_class_says_what_is_wrong(name: str) -> None:
+def test_each_class_has_its_own_docstring(name: str) -> None:
     assert classes()[name].__doc__
     assert classes()[name].__doc__ != errors.EmpathyError.__doc__
 
 
-def test_a_missing_library_can_be_caught_as_an_import_error_and_no_other_error_can() -> None:
+def test_only_missing_dependency_error_is_an_import_error() -> None:
     imports = {name for name, kind in classes().items() if issubclass(kind, ImportError)}
     assert imports == {"MissingDependencyError"}
     assert "ImportError" in drawn()["MissingDependencyError"]
 
 
 @pytest.mark.parametrize("name", classes())
-def test_an_error_shows_its_message_alone(name: str) -> None:
+def test_str_of_error_is_its_message(name: str) -> None:
     assert str(classes()[name]("file.csv, line 3: no such column")) == "file.csv, line 3: no such column"
 
 
-def test_what_another_library_says_becomes_one_short_line() -> None:
+def test_one_line_collapses_whitespace_and_truncates() -> None:
     assert errors.one_line(ValueError("two\n  lines\tand\r\n more ")) == "two lines and more"
     assert errors.one_line(ValueError("long " * 100)) == ("long " * 40)
     assert errors.one_line(ValueError()) == ""
 
 
-def test_a_value_of_a_file_is_shown_in_one_short_line() -> None:
+def test_shown_escapes_newlines_and_truncates() -> None:
     assert errors.shown("two\nlines") == r"'two\nlines'"
     assert errors.shown({"a": 1}) == "{'a': 1}"
     assert errors.shown("x" * 100) == f"'{'x' * 27}...{'x' * 28}'"  # 60 characters in all

@@ -29,22 +29,22 @@ def hooked(bare: CleanPython) -> CleanPython:
 # --- the .pth line ---------------------------------------------------------------------------------------------------
 
 
-def test_each_start_installs_the_finder_first(hooked: CleanPython) -> None:
+def test_startup_puts_the_finder_first_on_meta_path(hooked: CleanPython) -> None:
     assert hooked("import sys; print(type(sys.meta_path[0]).__name__)") == "ParlaiFinder\n"
 
 
-def test_pth_is_a_single_line_that_site_executes() -> None:
+def test_pth_file_is_a_single_import_line() -> None:
     lines = PTH.read_text().splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("import ")  # site treats any other line as a path
 
 
-def test_isolated_and_optimised_starts_work_too(hooked: CleanPython) -> None:
+def test_startup_installs_the_finder_under_interpreter_flags(hooked: CleanPython) -> None:
     for flags in (["-I"], ["-OO"], ["-E", "-s"], ["-W", "error"]):
         assert hooked("import sys; print(type(sys.meta_path[0]).__name__)", *flags) == "ParlaiFinder\n", flags
 
 
-def test_silent_without_the_package(bare: CleanPython) -> None:
+def test_startup_is_silent_without_the_package(bare: CleanPython) -> None:
     shutil.copy(PTH, bare.site)  # a half-removed installation
     assert bare("print('fine')") == "fine\n"
 
@@ -62,12 +62,12 @@ BROKEN_HOOKS = {
 
 
 @pytest.mark.parametrize("code", BROKEN_HOOKS.values(), ids=BROKEN_HOOKS.keys())
-def test_silent_with_a_broken_hook(hooked: CleanPython, code: str) -> None:
+def test_startup_is_silent_with_a_broken_hook(hooked: CleanPython, code: str) -> None:
     (hooked.site / "parlai_empathy" / "hook.py").write_text(code, encoding="utf-8", errors="surrogateescape")
     assert hooked("print('fine')") == "fine\n"
 
 
-def test_silent_with_the_hook_missing_or_unreadable(hooked: CleanPython) -> None:
+def test_startup_is_silent_with_a_missing_or_unreadable_hook(hooked: CleanPython) -> None:
     file = hooked.site / "parlai_empathy" / "hook.py"
     file.unlink()
     assert hooked("print('fine')") == "fine\n"
@@ -76,7 +76,7 @@ def test_silent_with_the_hook_missing_or_unreadable(hooked: CleanPython) -> None
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-", ">/dev/full"])
-def test_starts_with_closed_or_full_streams(hooked: CleanPython, closed: str) -> None:
+def test_startup_works_with_closed_or_full_streams(hooked: CleanPython, closed: str) -> None:
     result = run(["sh", "-c", f"'{hooked.python}' -c 'import sys; sys.exit(7)' {closed}"], hooked.home)
     assert (result.returncode, result.stdout, result.stderr) == (7, "", "")
 
@@ -84,7 +84,7 @@ def test_starts_with_closed_or_full_streams(hooked: CleanPython, closed: str) ->
 # --- the cost of a start ---------------------------------------------------------------------------------------------
 
 
-def test_start_loads_nothing_but_the_hook(bare: CleanPython) -> None:
+def test_startup_loads_only_the_hook(bare: CleanPython) -> None:
     # The baseline has a .pth file too, as most environments do: reading one imports a codec or two.
     (bare.site / "other.pth").write_text("import sys\n")
     before = set(bare(LIST_MODULES).split())
@@ -93,14 +93,14 @@ def test_start_loads_nothing_but_the_hook(bare: CleanPython) -> None:
     assert added == {"parlai_empathy", "parlai_empathy.hook", "__future__"}
 
 
-def test_other_imports_load_nothing_of_ours(hooked: CleanPython) -> None:
+def test_unrelated_imports_do_not_load_the_plugin(hooked: CleanPython) -> None:
     hooked.add_package("parlai_like", "")
     loaded = hooked("import json, parlai_like; " + LIST_MODULES).split()
     assert "parlai_empathy.plugin" not in loaded
     assert not {"parlai", "torch", "numpy"} & set(loaded)
 
 
-def test_importing_parlai_itself_loads_neither_torch_nor_numpy(hooked: CleanPython) -> None:
+def test_importing_parlai_loads_the_plugin_but_not_torch_or_numpy(hooked: CleanPython) -> None:
     hooked.add_package("parlai", "__version__ = '1.7.2'")
     loaded = hooked("import parlai; " + LIST_MODULES).split()
     assert "parlai_empathy.plugin" in loaded
@@ -111,31 +111,31 @@ def test_importing_parlai_itself_loads_neither_torch_nor_numpy(hooked: CleanPyth
 
 
 @pytest.mark.parametrize("statement", ["import parlai", "import parlai.core.agents", "from parlai.core import opt"])
-def test_without_parlai_the_error_is_one_line_with_the_remedy(hooked: CleanPython, statement: str) -> None:
+def test_missing_parlai_error_is_one_line_with_install_command(hooked: CleanPython, statement: str) -> None:
     printed = hooked(f"try:\n    {statement}\nexcept ModuleNotFoundError as e:\n    print(e.name, e)")
     assert printed.count("\n") == 1
     assert printed.startswith("parlai ParlAI is not installed")
     assert "pip install --no-deps parlai==1.7.2" in printed
 
 
-def test_a_folder_that_happens_to_be_called_parlai_is_not_parlai(hooked: CleanPython) -> None:
+def test_namespace_package_named_parlai_counts_as_missing_parlai(hooked: CleanPython) -> None:
     (hooked.home / "parlai" / "logs").mkdir(parents=True)  # Python would take it for a namespace package
     printed = hooked("try:\n    import parlai\nexcept ModuleNotFoundError as e:\n    print(e)")
     assert "pip install --no-deps parlai==1.7.2" in printed
 
 
-def test_missing_modules_of_others_keep_pythons_own_error(hooked: CleanPython) -> None:
+def test_missing_unrelated_module_keeps_python_error(hooked: CleanPython) -> None:
     printed = hooked("try:\n    import parlay\nexcept ModuleNotFoundError as e:\n    print(e.name, e)")
     assert printed == "parlay No module named 'parlay'\n"
 
 
-def test_missing_modules_inside_parlai_keep_pythons_own_error(hooked: CleanPython) -> None:
+def test_missing_parlai_submodule_keeps_python_error(hooked: CleanPython) -> None:
     hooked.add_package("parlai", "__version__ = '1.7.2'")
     printed = hooked("try:\n    import parlai.no\nexcept ModuleNotFoundError as e:\n    print(e.name, e)")
     assert printed == "parlai.no No module named 'parlai.no'\n"
 
 
-def test_an_error_inside_parlai_comes_through_and_a_second_try_runs_it_again(hooked: CleanPython) -> None:
+def test_error_while_importing_parlai_propagates_on_every_attempt(hooked: CleanPython) -> None:
     hooked.add_package("parlai", "__version__ = '1.7.2'\nprint('run')\nraise ZeroDivisionError")
     twice = (
         "for _ in range(2):\n    try:\n        import parlai\n    except ZeroDivisionError:\n        print('caught')"
@@ -143,7 +143,7 @@ def test_an_error_inside_parlai_comes_through_and_a_second_try_runs_it_again(hoo
     assert hooked(twice).split() == ["run", "caught", "run", "caught"]
 
 
-def test_parlai_keeps_what_python_says_of_a_module(hooked: CleanPython) -> None:
+def test_parlai_keeps_its_module_spec_and_loader(hooked: CleanPython) -> None:
     hooked.add_package("parlai", "__version__ = '1.7.2'")
     describe = (
         "import sys, importlib, parlai; spec = parlai.__spec__; importlib.reload(parlai); "
@@ -152,7 +152,7 @@ def test_parlai_keeps_what_python_says_of_a_module(hooked: CleanPython) -> None:
     assert hooked(describe) == "parlai|True|__version__ = '1.7.2'\n"
 
 
-def test_the_plugin_acts_right_before_and_right_after_a_watched_module(hooked: CleanPython) -> None:
+def test_plugin_acts_just_before_and_after_watched_module_runs(hooked: CleanPython) -> None:
     hooked.add_package("parlai", "__version__ = '1.7.2'")
     core = hooked.site / "parlai" / "core"
     core.mkdir()
@@ -167,7 +167,7 @@ def test_the_plugin_acts_right_before_and_right_after_a_watched_module(hooked: C
     assert hooked("import sys, parlai.core.opt; print('pkg_resources' in sys.modules)").split() == ["True", "False"]
 
 
-def test_a_watched_module_that_is_run_as_a_script_is_watched_too(hooked: CleanPython) -> None:
+def test_watched_module_run_as_script_is_still_watched(hooked: CleanPython) -> None:
     hooked.add_package("parlai", "__version__ = '1.7.2'")
     for folder in ("core", "scripts"):
         (hooked.site / "parlai" / folder).mkdir()
@@ -198,7 +198,7 @@ def meta_path(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return finders
 
 
-def test_install_twice_puts_one_finder_first(meta_path: list[object]) -> None:
+def test_installing_twice_adds_one_finder(meta_path: list[object]) -> None:
     others = list(meta_path)
     assert not hook.is_installed()
     hook.install()
@@ -208,13 +208,13 @@ def test_install_twice_puts_one_finder_first(meta_path: list[object]) -> None:
     assert meta_path[1:] == others
 
 
-def test_other_modules_are_left_to_the_other_finders() -> None:
+def test_finder_ignores_unwatched_modules() -> None:
     finder = hook.ParlaiFinder()
     for name in ("json", "torch", "parlai.scripts.train_model", "parlai_empathy.errors", "no_such_module"):
         assert finder.find_spec(name) is None
 
 
-def test_the_spec_is_the_one_that_the_other_finders_give(meta_path: list[object]) -> None:
+def test_finder_returns_the_spec_of_the_other_finders(meta_path: list[object]) -> None:
     theirs = PathFinder.find_spec("parlai")
     assert theirs is not None
     spec = hook.ParlaiFinder().find_spec("parlai")
@@ -227,14 +227,14 @@ def test_the_spec_is_the_one_that_the_other_finders_give(meta_path: list[object]
     )
 
 
-def test_finders_of_the_old_kind_are_passed_over(meta_path: list[object]) -> None:
+def test_finders_without_find_spec_are_skipped(meta_path: list[object]) -> None:
     meta_path.insert(0, object())  # without find_spec, like finders before Python 3.4
     spec = hook.ParlaiFinder().find_spec("parlai")
     assert spec is not None
     assert spec.name == "parlai"
 
 
-def test_a_watched_submodule_that_is_missing_is_simply_not_found(meta_path: list[object]) -> None:
+def test_missing_watched_submodule_has_no_spec(meta_path: list[object]) -> None:
     finder = hook.ParlaiFinder()
     finder.watched.add("parlai.core.no_such_module")
     assert finder.find_spec("parlai.core.no_such_module") is None

@@ -89,25 +89,25 @@ def model(installed: Installed) -> Path:
 # --- what is installed -----------------------------------------------------------------------------------------------
 
 
-def test_the_installed_package_is_the_one_that_is_used(installed: Installed) -> None:
+def test_installed_package_is_imported(installed: Installed) -> None:
     home = installed.site if installed.kind == "normal" else installed.source
     assert installed("import parlai_empathy; print(parlai_empathy.__file__)") == f"{home}/parlai_empathy/__init__.py\n"
     assert (installed.site / PTH.name).read_text() == PTH.read_text()
 
 
-def test_the_installed_hook_is_the_only_one(installed: Installed) -> None:
+def test_installation_adds_exactly_one_finder(installed: Installed) -> None:
     count = "import sys; print([type(finder).__name__ for finder in sys.meta_path].count('ParlaiFinder'))"
     assert installed(count) == "1\n"
 
 
-def test_ready(installed: Installed) -> None:
+def test_self_check_reports_ready_after_install(installed: Installed) -> None:
     output = installed.run("-m", "parlai_empathy")
     assert "Ready" in output
     assert "problem" not in output
 
 
 @pytest.mark.parametrize("kind", ["normal", "editable"])
-def test_uninstalling_leaves_nothing_behind(tmp_path: Path, kind: str) -> None:
+def test_uninstall_removes_all_files(tmp_path: Path, kind: str) -> None:
     environment = Installed(tmp_path, kind)
     assert (environment.site / PTH.name).is_file()
     environment.uninstall()
@@ -115,7 +115,7 @@ def test_uninstalling_leaves_nothing_behind(tmp_path: Path, kind: str) -> None:
     assert environment("import sys; print([type(f).__name__ for f in sys.meta_path].count('ParlaiFinder'))") == "0\n"
 
 
-def test_installing_again_over_an_older_install(tmp_path: Path) -> None:
+def test_reinstall_over_existing_install_keeps_the_hook(tmp_path: Path) -> None:
     environment = Installed(tmp_path, "normal")
     for target in (["--editable", "."], ["."]):
         succeeded(run([*PIP, "--python", environment.python, "install", *OFFLINE, *target], environment.source))
@@ -126,17 +126,17 @@ def test_installing_again_over_an_older_install(tmp_path: Path) -> None:
 # --- ParlAI's commands -----------------------------------------------------------------------------------------------
 
 
-def test_help_lists_our_command(installed: Installed) -> None:
+def test_parlai_help_lists_empathy_demo(installed: Installed) -> None:
     assert "empathy_demo" in installed.run("-m", "parlai", "--help")
 
 
-def test_train_model_on_parlais_own_task_uses_the_mirror(installed: Installed, model: Path) -> None:
+def test_train_model_on_builtin_task_uses_the_mirror(installed: Installed, model: Path) -> None:
     assert model.is_file()
     built = installed.work / "data" / "empatheticdialogues" / "empatheticdialogues"
     assert (built / "train.csv").read_bytes() == (SAMPLE_FILES / "train.csv").read_bytes()
 
 
-def test_eval_model(installed: Installed, model: Path) -> None:
+def test_eval_model_reports_precision_and_bleu(installed: Installed, model: Path) -> None:
     output = installed.parlai("eval_model", *BUILTIN, "-mf", model, "-dt", "test", "--report-filename", "report.json")
     assert "P@k,100|protocol:shuffled" in output  # the signature
     report = json.loads((installed.work / "report.json").read_text())["report"]
@@ -144,14 +144,14 @@ def test_eval_model(installed: Installed, model: Path) -> None:
     assert 0 <= report["avg_bleu"] <= 100
 
 
-def test_interactive(installed: Installed, model: Path) -> None:
+def test_interactive_replies_to_each_message(installed: Installed, model: Path) -> None:
     output = installed.parlai("interactive", "-mf", model, stdin="My cat ran away.\nShe is back!\n[EXIT]\n")
     replies = [line for line in output.splitlines() if "[Retrieval]: " in line]
     assert len(replies) == 2
     assert all(reply.split("]: ", 1)[1].strip() for reply in replies)
 
 
-def test_self_chat_begins_with_an_opener_of_the_data(installed: Installed, model: Path) -> None:
+def test_self_chat_starts_with_an_utterance_from_the_data(installed: Installed, model: Path) -> None:
     options = ("-mf", model, *SAMPLE, "--num-self-chats", "1", "--selfchat-max-turns", "4", "--outfile", "chat.jsonl")
     installed.parlai("self_chat", *options, "--save-format", "conversations")
     [chat] = [json.loads(line) for line in (installed.work / "chat.jsonl").read_text().splitlines()]
@@ -160,7 +160,7 @@ def test_self_chat_begins_with_an_opener_of_the_data(installed: Installed, model
     assert f",{first.replace(',', '_comma_')}," in (SAMPLE_FILES / "test.csv").read_text()
 
 
-def test_display_data_with_a_teacher_and_an_option_in_the_name(installed: Installed) -> None:
+def test_display_data_accepts_teacher_and_option_in_task_name(installed: Installed) -> None:
     output = installed.parlai("display_data", "-t", "empathy:empathetic_dialogues:BothRoles:edition=sample", "-n", "5")
     # The turns of both roles except each conversation's first: rows of the file minus conversations.
     rows = (SAMPLE_FILES / "train.csv").read_text(encoding="utf-8").splitlines()[1:]
@@ -168,12 +168,12 @@ def test_display_data_with_a_teacher_and_an_option_in_the_name(installed: Instal
     assert f"loaded {expected} episodes with a total of {expected} examples" in output
 
 
-def test_multiprocessing_train(installed: Installed) -> None:
+def test_multiprocessing_train_saves_a_model(installed: Installed) -> None:
     installed.parlai("multiprocessing_train", *SAMPLE, *TINY, "-mf", "two/model", "--distributed-world-size", "2")
     assert (installed.work / "two" / "model").is_file()
 
 
-def test_parlais_scripts_as_modules(installed: Installed) -> None:
+def test_parlai_scripts_run_as_modules(installed: Installed) -> None:
     train = ("-m", "parlai.scripts.train_model", *SAMPLE, *TINY, "-mf", "module/model", "-dp", "data")
     installed.run(*train)
     output = installed.run(
@@ -182,7 +182,7 @@ def test_parlais_scripts_as_modules(installed: Installed) -> None:
     assert "avg_bleu" in output
 
 
-def test_a_saved_model_answers_in_a_python_that_never_imports_us(installed: Installed, model: Path) -> None:
+def test_saved_model_replies_without_importing_the_package(installed: Installed, model: Path) -> None:
     code = (
         "from parlai.core.agents import create_agent_from_model_file as load\n"
         f"agent = load({str(model)!r}, {{'interactive_mode': True}})\n"
@@ -193,7 +193,7 @@ def test_a_saved_model_answers_in_a_python_that_never_imports_us(installed: Inst
     assert "reply True" in output
 
 
-def test_zoo_model_from_a_mirror(installed: Installed, model: Path) -> None:
+def test_zoo_model_is_fetched_from_the_mirror(installed: Installed, model: Path) -> None:
     folder = installed.work / "mirror" / "models" / "empathy" / "retrieval_sample"
     folder.mkdir(parents=True)
     for ending in ("", ".opt", ".dict", ".pool"):
@@ -203,7 +203,7 @@ def test_zoo_model_from_a_mirror(installed: Installed, model: Path) -> None:
     assert (installed.work / "data" / "models" / "empathy" / "retrieval_sample" / "model").is_file()
 
 
-def test_our_errors_end_a_command_with_one_line(installed: Installed) -> None:
+def test_command_line_errors_are_one_line(installed: Installed) -> None:
     command = ["-m", "parlai.scripts.display_data", *SAMPLE, "--ed-history", "0", "-dp", "data"]
     result = run([installed.python, *command], installed.work)
     assert result.returncode == 1
@@ -240,7 +240,7 @@ def package_files(*endings: str) -> list[str]:
     return sorted(str(path.relative_to(REPOSITORY)) for path in found)
 
 
-def test_wheel_holds_the_hook_the_code_the_samples_and_the_readmes(distributions: Path) -> None:
+def test_wheel_contains_hook_code_samples_and_readmes(distributions: Path) -> None:
     [wheel] = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -252,7 +252,7 @@ def test_wheel_holds_the_hook_the_code_the_samples_and_the_readmes(distributions
     assert [name for name in expected if name not in names] == []
 
 
-def test_wheel_holds_nothing_else(distributions: Path) -> None:
+def test_wheel_contains_no_other_files(distributions: Path) -> None:
     [wheel] = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -262,12 +262,12 @@ def test_wheel_holds_nothing_else(distributions: Path) -> None:
     assert all(name == PTH.name or ".dist-info/" in name for name in others)
 
 
-def test_wheel_is_for_every_platform(distributions: Path) -> None:
+def test_wheel_is_platform_independent(distributions: Path) -> None:
     [wheel] = distributions.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
-def test_metadata_leave_parlai_out_and_name_the_extras(distributions: Path) -> None:
+def test_metadata_omits_parlai_and_lists_extras(distributions: Path) -> None:
     [wheel] = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read(next(name for name in archive.namelist() if name.endswith("/METADATA"))).decode()
@@ -278,7 +278,7 @@ def test_metadata_leave_parlai_out_and_name_the_extras(distributions: Path) -> N
     assert "License-Expression: MIT" in metadata or "License: MIT" in metadata
 
 
-def test_source_distribution_can_stand_alone(distributions: Path) -> None:
+def test_source_distribution_contains_build_and_data_files(distributions: Path) -> None:
     [unpacked] = (distributions / "unpacked").iterdir()
     for name in (PTH.name, "setup.py", "pyproject.toml", "README.md", "LICENSE", *package_files(".csv", ".md")):
         assert (unpacked / name).is_file(), name

@@ -141,11 +141,11 @@ def circles(arrows: list[Arrow]) -> list[str]:
     return [f"{a} and {b} import each other" for a, b in sorted(pairs)]
 
 
-def test_the_package_keeps_to_the_design() -> None:
+def test_package_has_no_forbidden_imports() -> None:
     assert violations(PACKAGE) == []
 
 
-def test_every_sub_package_has_its_place() -> None:
+def test_every_subpackage_is_assigned_to_a_layer() -> None:
     names = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in PACKAGE.rglob("*.py")}
     assert names - {"__init__"} <= set(APART).union(*LAYERS)
 
@@ -178,7 +178,7 @@ GOOD = {
 }
 
 
-def test_good_tree_passes(tmp_path: Path) -> None:
+def test_allowed_imports_pass(tmp_path: Path) -> None:
     assert violations(write(tmp_path / "pkg", GOOD)) == []
 
 
@@ -234,19 +234,19 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("file", "code", "expected"), WRONG.values(), ids=WRONG.keys())
-def test_wrong_arrow_is_named(tmp_path: Path, file: str, code: str, expected: str) -> None:
+def test_forbidden_import_is_reported(tmp_path: Path, file: str, code: str, expected: str) -> None:
     found = violations(write(tmp_path / "pkg", {**GOOD, file: code}))
     assert expected in found
 
 
-def test_sideways_is_allowed_one_way_only(tmp_path: Path) -> None:
+def test_imports_within_a_layer_must_not_be_mutual(tmp_path: Path) -> None:
     one_way = write(tmp_path / "pkg", {**GOOD, "scoring/s.py": "import pkg.agents\n"})
     assert violations(one_way) == []
     both_ways = write(one_way, {"agents/b.py": "def f():\n    import pkg.scoring.s\n"})
     assert violations(both_ways) == ["agents and scoring import each other"]
 
 
-def test_longer_circle_is_found(tmp_path: Path) -> None:
+def test_indirect_import_cycle_is_reported(tmp_path: Path) -> None:
     files = {
         "modules/a.py": "import pkg.metrics.b",
         "metrics/b.py": "import pkg.tasks.c",

@@ -35,7 +35,7 @@ def environment(tmp_path: Path) -> CleanPython:
     return clean
 
 
-def test_everything_in_place(environment: CleanPython) -> None:
+def test_complete_installation_is_ready(environment: CleanPython) -> None:
     environment.add_stack()
     code, lines = doctor(environment)
     assert code == 0
@@ -47,7 +47,7 @@ def test_everything_in_place(environment: CleanPython) -> None:
     assert lines[-1].startswith("Ready")
 
 
-def test_without_parlai(environment: CleanPython) -> None:
+def test_missing_parlai_is_reported_with_install_command(environment: CleanPython) -> None:
     code, lines = doctor(environment)
     assert code == 1
     assert "parlai: not installed" in lines
@@ -56,7 +56,7 @@ def test_without_parlai(environment: CleanPython) -> None:
     assert lines[-1] == "Not ready."
 
 
-def test_without_the_hook(environment: CleanPython) -> None:
+def test_missing_hook_is_reported(environment: CleanPython) -> None:
     environment.add_stack()
     (environment.site / PTH.name).unlink()
     code, lines = doctor(environment)
@@ -67,7 +67,7 @@ def test_without_the_hook(environment: CleanPython) -> None:
     assert lines[-1] == "Not ready."
 
 
-def test_with_neither_each_problem_has_its_line_and_remedy(environment: CleanPython) -> None:
+def test_missing_hook_and_parlai_are_reported_separately(environment: CleanPython) -> None:
     (environment.site / PTH.name).unlink()
     code, lines = doctor(environment)
     assert code == 1
@@ -76,7 +76,7 @@ def test_with_neither_each_problem_has_its_line_and_remedy(environment: CleanPyt
     assert REMEDY in of_parlai
 
 
-def test_without_torch(environment: CleanPython) -> None:
+def test_missing_torch_is_reported_with_install_command(environment: CleanPython) -> None:
     environment.add_package("parlai", "__version__ = '1.7.2'")
     shutil.rmtree(environment.site / "torch")
     code, lines = doctor(environment)
@@ -84,7 +84,7 @@ def test_without_torch(environment: CleanPython) -> None:
     assert problems(lines) == ["problem: torch is not installed: pip install torch"]
 
 
-def test_a_broken_hook_is_a_missing_hook(environment: CleanPython) -> None:
+def test_broken_hook_is_reported_like_a_missing_one(environment: CleanPython) -> None:
     environment.add_stack()
     (environment.site / PTH.name).write_text("import sys; sys.meta_path\n")  # valid, but installs nothing
     code, lines = doctor(environment)
@@ -92,7 +92,7 @@ def test_a_broken_hook_is_a_missing_hook(environment: CleanPython) -> None:
     assert PTH.name in "".join(problems(lines))
 
 
-def test_another_version_of_parlai_is_shown_with_a_warning(environment: CleanPython) -> None:
+def test_untested_parlai_version_gives_a_warning(environment: CleanPython) -> None:
     environment.add_package("parlai", "__version__ = '1.6.0'")
     information = environment.site / "parlai-1.6.0.dist-info"
     information.mkdir()
@@ -104,7 +104,7 @@ def test_another_version_of_parlai_is_shown_with_a_warning(environment: CleanPyt
     assert REMEDY in result.stderr
 
 
-def test_an_incomplete_package_does_not_pretend(environment: CleanPython) -> None:
+def test_incomplete_package_is_not_reported_ready(environment: CleanPython) -> None:
     shutil.rmtree(environment.site / "parlai_empathy")
     result = run([environment.python, "-m", "parlai_empathy"], environment.home)
     assert result.returncode == 1

@@ -27,5 +27,5 @@ def faults(what: str) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what it does is known of Linux's C library")
-def test_what_is_freed_is_kept() -> None:
+def test_keep_freed_memory_limits_page_faults() -> None:
     assert faults("keep") <= 40 * 2**20 // 4096  # pages of the largest block; all blocks together would be 465 MB

@@ -59,14 +59,12 @@ from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE as SAMPLE_FIL
         ("../agents", "tasks", "../agents"),
     ],
 )
-def test_plain_name_gets_the_prefix_only_where_it_is_ours_alone(name: str, kind: str, expected: str) -> None:
+def test_canonical_name_prefixes_only_names_unique_to_the_plugin(name: str, kind: str, expected: str) -> None:
     assert plugin.canonical_name(name, kind) == expected
 
 
 @pytest.mark.parametrize("rest", ["", ":BothRoles", ":edition=sample", ":BothRoles:edition=sample:ed_history=-1"])
-def test_teacher_and_options_behind_a_plain_name_are_kept(
-    rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_canonical_name_keeps_teacher_and_options(rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("made_up", "convai2"):  # the second is also ParlAI's
         (tmp_path / "tasks" / name).mkdir(parents=True)
         (tmp_path / "tasks" / name / "__init__.py").touch()
@@ -77,7 +75,7 @@ def test_teacher_and_options_behind_a_plain_name_are_kept(
 
 
 @given(st.text(), st.sampled_from(["agents", "tasks"]))
-def test_any_text_is_kept_or_prefixed_and_a_second_time_changes_nothing(name: str, kind: str) -> None:
+def test_canonical_name_is_idempotent_for_any_text(name: str, kind: str) -> None:
     canonical = plugin.canonical_name(name, kind)
     assert canonical in (name.strip(), plugin.PREFIX + name.strip())
     assert plugin.canonical_name(canonical, kind) == canonical
@@ -86,15 +84,15 @@ def test_any_text_is_kept_or_prefixed_and_a_second_time_changes_nothing(name: st
 @pytest.mark.parametrize(
     "name", ["empathy:retrieval", "retrieval", "parlai_empathy.agents.retrieval.retrieval:RetrievalAgent"]
 )
-def test_agent_by_each_of_its_names(name: str) -> None:
+def test_agent_loads_by_each_of_its_names(name: str) -> None:
     assert loader.load_agent_module(name) is RetrievalAgent
 
 
-def test_parlais_agents_stay() -> None:
+def test_builtin_agents_still_load() -> None:
     assert loader.load_agent_module("repeat_label").__module__ == "parlai.agents.repeat_label.repeat_label"
 
 
-def test_an_agent_that_the_user_registers_under_our_plain_name_stays_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_registered_agent_overrides_the_unprefixed_name(monkeypatch: pytest.MonkeyPatch) -> None:
     class Mine:
         pass
 
@@ -113,31 +111,31 @@ def test_an_agent_that_the_user_registers_under_our_plain_name_stays_the_users(m
         ("empathy:empathetic_dialogues:situation_emotion", teachers.SituationEmotionTeacher),
     ],
 )
-def test_teacher_by_name(name: str, teacher: type) -> None:
+def test_teacher_loads_by_name(name: str, teacher: type) -> None:
     assert loader.load_teacher_module(name) is teacher
     assert loader.load_task_module(name) is teachers
 
 
-def test_empathetic_dialogues_stays_parlais_own() -> None:
+def test_unprefixed_empathetic_dialogues_is_the_builtin_task() -> None:
     theirs = importlib.import_module("parlai.tasks.empathetic_dialogues.agents")
     assert loader.load_teacher_module("empathetic_dialogues") is theirs.DefaultTeacher
     assert loader.load_task_module("empathetic_dialogues") is theirs
 
 
-def test_unknown_names_keep_parlais_error() -> None:
+def test_unknown_agent_keeps_parlai_error() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"parlai\.agents\.no_such_agent"):
         loader.load_agent_module("no_such_agent")
 
 
 @pytest.mark.parametrize("rest", ["", ":edition=sample"])
-def test_our_worlds_are_found(rest: str) -> None:
+def test_plugin_worlds_load_by_task_name(rest: str) -> None:
     name = "empathy:empathetic_dialogues" + rest
     assert loader.load_world_module(name, interactive_task=True) is worlds.InteractiveWorld
     assert loader.load_world_module(name, selfchat_task=True) is worlds.SelfChatWorld
     assert loader.load_world_module(name, False, True) is worlds.SelfChatWorld  # by position, as ParlAI allows
 
 
-def test_the_teacher_names_a_world_and_options_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_world_is_chosen_by_teacher_name_not_by_options(monkeypatch: pytest.MonkeyPatch) -> None:
     class World:
         pass
 
@@ -153,14 +151,14 @@ def test_the_teacher_names_a_world_and_options_do_not(monkeypatch: pytest.Monkey
         assert loader.load_world_module(name, interactive_task=True) is RoleWorld
 
 
-def test_without_a_world_of_ours_parlais_default_is_used() -> None:
+def test_default_world_is_used_without_a_plugin_world() -> None:
     name = "empathy:empathetic_dialogues"
     assert loader.load_world_module(name, num_agents=2) is DialogPartnerWorld  # neither interactive nor self-chat
     assert loader.load_world_module(name, default_world=DialogPartnerWorld) is DialogPartnerWorld
     assert loader.load_world_module("empathy:no_such_task", interactive_task=True, num_agents=2) is DialogPartnerWorld
 
 
-def test_parlais_worlds_stay() -> None:
+def test_builtin_worlds_still_load() -> None:
     found = loader.load_world_module("blended_skill_talk", interactive_task=True)
     assert found.__module__ == "parlai.tasks.blended_skill_talk.worlds"
 
@@ -168,7 +166,7 @@ def test_parlais_worlds_stay() -> None:
 # --- zoo and data ----------------------------------------------------------------------------------------------------
 
 
-def test_zoo_model_that_is_there_is_found(tmp_path: Path) -> None:
+def test_existing_zoo_model_resolves_to_its_path(tmp_path: Path) -> None:
     model = tmp_path / "models" / "empathy" / "retrieval_sample" / "model"
     model.parent.mkdir(parents=True)
     model.touch()
@@ -176,9 +174,7 @@ def test_zoo_model_that_is_there_is_found(tmp_path: Path) -> None:
     assert modelzoo_path(str(tmp_path), "models:empathy/retrieval_sample/model") == str(model)
 
 
-def test_zoo_model_that_is_nowhere_names_the_command_that_makes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_zoo_model_error_names_training_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
     with pytest.raises(ModelFileError) as caught:
         modelzoo_path(str(tmp_path), "zoo:empathy/retrieval_sample/model")
@@ -189,7 +185,7 @@ def test_zoo_model_that_is_nowhere_names_the_command_that_makes_it(
     assert "EMPATHY_MIRROR" in message
 
 
-def test_unknown_zoo_model_lists_those_that_there_are(tmp_path: Path) -> None:
+def test_unknown_zoo_model_error_lists_available_models(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
         modelzoo_path(str(tmp_path), "zoo:empathy/no_such_model/model")
     message = str(caught.value)
@@ -197,11 +193,11 @@ def test_unknown_zoo_model_lists_those_that_there_are(tmp_path: Path) -> None:
     assert "zoo:empathy/retrieval_sample/model" in message
 
 
-def test_parlais_zoo_stays() -> None:
+def test_builtin_zoo_modules_still_import() -> None:
     assert importlib.import_module("parlai.zoo.blender.blender_90M").__file__
 
 
-def test_parlais_own_task_finds_its_data_on_our_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_builtin_task_builds_from_the_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(SAMPLE_FILES, tmp_path / "mirror" / "empatheticdialogues")
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
     importlib.import_module("parlai.tasks.empathetic_dialogues.build").build({"datapath": str(tmp_path / "data")})
@@ -212,7 +208,7 @@ def test_parlais_own_task_finds_its_data_on_our_mirror(tmp_path: Path, monkeypat
 # --- sub-commands ----------------------------------------------------------------------------------------------------
 
 
-def test_sub_commands() -> None:
+def test_subcommands_are_registered() -> None:
     parlai.core.script.setup_script_registry()
     registered = loader.SCRIPT_REGISTRY
     assert registered["empathy_demo"].klass.__module__ == "parlai_empathy.scripts.empathy_demo"
@@ -222,7 +218,7 @@ def test_sub_commands() -> None:
     assert {"train_model", "eval_model", "interactive"} <= set(registered)
 
 
-def test_every_script_of_ours_is_a_sub_command_that_says_what_it_does() -> None:
+def test_every_script_is_a_subcommand_with_a_description() -> None:
     parlai.core.script.setup_script_registry()
     folder = Path(plugin.__file__).parent / "scripts"
     for name in (path.stem for path in folder.glob("[!_]*.py")):
@@ -232,7 +228,7 @@ def test_every_script_of_ours_is_a_sub_command_that_says_what_it_does() -> None:
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_metric_of_ours_has_a_title_and_a_description() -> None:
+def test_every_metric_has_a_title_and_description() -> None:
     protocols = ("shuffled", "ordered", "inline")
     keys = [precision_at_k.key(k, protocol) for k in precision_at_k.CUTOFFS for protocol in protocols]
     for key in [*keys, "avg_bleu"]:
@@ -263,20 +259,20 @@ def bleu() -> AvgBleu:
     return AvgBleu(bleu_statistics(["a", "b"], ["a", "b"]), tokens="split", split="test")
 
 
-def test_signature_is_logged_when_an_evaluation_ends(logged: list[str]) -> None:
+def test_metric_signature_is_logged_after_evaluation(logged: list[str]) -> None:
     metric = bleu()
     report = parlai.core.metrics.aggregate_named_reports({"task": {"avg_bleu": metric, "f1": AverageMetric(1, 2)}})
     assert logged == [f"avg_bleu: {metric.signature}"]
     assert set(report) == {"avg_bleu", "f1"}  # the report itself is unchanged
 
 
-def test_nothing_is_logged_of_a_training_step(logged: list[str]) -> None:
+def test_no_signature_is_logged_for_training_steps(logged: list[str]) -> None:
     parlai.core.metrics.aggregate_named_reports({"task": {"loss": AverageMetric(1, 2)}})
     parlai.core.metrics.aggregate_unnamed_reports([{"avg_bleu": bleu()}])  # the parts of one process
     assert logged == []
 
 
-def test_of_several_processes_the_sum_is_signed_and_not_each_part(logged: list[str], process_group: None) -> None:
+def test_distributed_evaluation_logs_one_signature_for_the_total(logged: list[str], process_group: None) -> None:
     parlai.core.metrics.aggregate_named_reports({"task": {"avg_bleu": bleu()}})
     assert logged == []
     parlai.core.metrics.aggregate_unnamed_reports([{"avg_bleu": bleu()}, {"avg_bleu": bleu()}])
@@ -287,7 +283,7 @@ def test_of_several_processes_the_sum_is_signed_and_not_each_part(logged: list[s
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
-def test_our_error_ends_a_command_with_one_line(tmp_path: Path) -> None:
+def test_command_line_errors_are_one_line(tmp_path: Path) -> None:
     result = parlai_command("train_model", *SAMPLE, *TINY, "--n-heads", "3", "-mf", tmp_path / "model", cwd=tmp_path)
     assert result.returncode == 1
     assert "Traceback" not in result.stdout + result.stderr
@@ -308,25 +304,25 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> CleanPython:
     return clean
 
 
-def test_without_debug_only_the_message_is_shown(python: CleanPython) -> None:
+def test_error_shows_only_its_message_without_debug_loglevel(python: CleanPython) -> None:
     result = run([python.python, "-c", RAISE, "--loglevel", "info"], python.home)
     assert (result.returncode, result.stdout, result.stderr) == (1, "", "error: x.csv, line 2: no comma\n")
 
 
 @pytest.mark.parametrize("debug", [["--loglevel", "debug"], ["--loglevel=debug"], ["--loglevel", "DEBUG"]])
-def test_debug_shows_the_traceback(python: CleanPython, debug: list[str]) -> None:
+def test_debug_loglevel_shows_the_traceback(python: CleanPython, debug: list[str]) -> None:
     result = run([python.python, "-c", RAISE, *debug], python.home)
     assert result.returncode == 1
     assert result.stderr.startswith("Traceback")
     assert result.stderr.endswith("DataError: x.csv, line 2: no comma\n")
 
 
-def test_missing_library_is_our_error_too(python: CleanPython) -> None:
+def test_missing_dependency_error_shows_only_its_message(python: CleanPython) -> None:
     code = "import parlai; from parlai_empathy.errors import MissingDependencyError as E; raise E('pip install x')"
     assert run([python.python, "-c", code], python.home).stderr == "error: pip install x\n"
 
 
-def test_errors_of_others_keep_their_traceback(python: CleanPython) -> None:
+def test_foreign_errors_keep_their_traceback(python: CleanPython) -> None:
     result = run([python.python, "-c", "import parlai; raise ValueError('theirs')"], python.home)
     assert result.returncode == 1
     assert result.stderr.startswith("Traceback")
@@ -334,14 +330,14 @@ def test_errors_of_others_keep_their_traceback(python: CleanPython) -> None:
 
 
 @pytest.mark.parametrize("program", ["/bin/parlai", "parlai.exe", "/lib/parlai/__main__.py"])
-def test_ctrl_c_ends_parlais_commands_without_a_traceback(python: CleanPython, program: str) -> None:
+def test_ctrl_c_stops_parlai_commands_without_traceback(python: CleanPython, program: str) -> None:
     code = f"import sys; sys.argv = ['{program}', 'train_model']; import parlai; raise KeyboardInterrupt"
     ended = run([python.python, "-c", code], python.home)
     assert (ended.returncode, ended.stderr) == (130, "\nStopped.\n")
 
 
 @pytest.mark.parametrize("program", ["train.py", "/home/parlai/train.py", "/lib/other/__main__.py", "-c", None])
-def test_what_ctrl_c_says_in_other_programs_is_theirs(python: CleanPython, program: str | None) -> None:
+def test_ctrl_c_in_other_programs_keeps_the_traceback(python: CleanPython, program: str | None) -> None:
     arguments = [program, "train_model"] if program else []
     code = f"import sys; sys.argv = {arguments}; import parlai; raise KeyboardInterrupt"
     ended = run([python.python, "-c", code], python.home)
@@ -349,7 +345,7 @@ def test_what_ctrl_c_says_in_other_programs_is_theirs(python: CleanPython, progr
     assert ended.stderr.startswith("Traceback")
 
 
-def test_an_excepthook_that_was_there_before_still_gets_the_errors_of_others(python: CleanPython) -> None:
+def test_existing_excepthook_still_receives_foreign_errors(python: CleanPython) -> None:
     code = (
         "import sys; sys.excepthook = lambda *error: print('mine', error[1]); import parlai; raise ValueError('theirs')"
     )
@@ -359,7 +355,7 @@ def test_an_excepthook_that_was_there_before_still_gets_the_errors_of_others(pyt
 # --- ParlAI's version ------------------------------------------------------------------------------------------------
 
 
-def test_another_version_gives_one_warning_with_the_remedy(tmp_path: Path) -> None:
+def test_untested_parlai_version_gives_one_warning(tmp_path: Path) -> None:
     other = CleanPython(tmp_path / "env")
     other.add_hook()
     other.add_package("parlai", "__version__ = '1.8.0'")
@@ -370,7 +366,7 @@ def test_another_version_gives_one_warning_with_the_remedy(tmp_path: Path) -> No
         assert part in line
 
 
-def test_the_tested_version_gives_no_warning(python: CleanPython) -> None:
+def test_tested_parlai_version_gives_no_warning(python: CleanPython) -> None:
     assert python("import parlai", "-W", "error") == ""
 
 
@@ -382,7 +378,7 @@ def test_every_watched_module_exists_in_parlai() -> None:
         assert find_spec(name) is not None, name
 
 
-def test_each_action_runs_once_for_its_module_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_actions_run_once_for_their_module_only(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[Any] = []
     monkeypatch.setitem(plugin._BEFORE, "parlai.made_up", lambda: calls.append("before"))
     monkeypatch.setitem(plugin._AFTER, "parlai.made_up", [calls.append, calls.append])
@@ -394,18 +390,18 @@ def test_each_action_runs_once_for_its_module_alone(monkeypatch: pytest.MonkeyPa
     assert calls == ["before", module, module]
 
 
-def test_no_stand_in_is_left_behind() -> None:
+def test_stub_pkg_resources_is_removed_after_import() -> None:
     assert not hasattr(sys.modules.get("pkg_resources"), "lent_by_parlai_empathy")
 
 
-def test_a_base_that_an_agent_does_not_have_is_an_error() -> None:
+def test_unknown_base_of_agent_raises_option_error() -> None:
     with pytest.raises(OptionError, match="empathy:prepend/nonsense: there is no such agent"):
         loader.load_agent_module("empathy:prepend/nonsense")
     assert loader.load_agent_module("empathy:prepend/generative").__name__ == "GenerativeAgent"
 
 
 @pytest.mark.parametrize("name", ["empathy:Retrieval", "empathy:RETRIEVAL", "prepend/generative"])
-def test_names_of_agents_are_read_in_any_case_and_with_their_base(name: str) -> None:
+def test_agent_names_are_case_insensitive_and_may_include_a_base(name: str) -> None:
     """Case-insensitively, as ParlAI reads the names of tasks."""
     assert loader.load_agent_module(name) is loader.load_agent_module(plugin.canonical_name(name.lower(), "agents"))
 
@@ -418,7 +414,7 @@ def test_names_of_agents_are_read_in_any_case_and_with_their_base(name: str) -> 
         (loader.load_agent_module, "empathy:retreival", "empathy:retrieval"),
     ],
 )
-def test_a_name_that_is_not_ours_is_an_error_that_says_what_there_is(load: Any, name: str, known: str) -> None:
+def test_unknown_prefixed_name_error_lists_available_names(load: Any, name: str, known: str) -> None:
     with pytest.raises(OptionError) as caught:
         load(name)
     message = str(caught.value)
@@ -430,7 +426,7 @@ def test_a_name_that_is_not_ours_is_an_error_that_says_what_there_is(load: Any, 
 @pytest.mark.parametrize(
     "name", ["empathy:humod:Relevence", "humod:relevence", "empathy:humod:relevence:edition=sample"]
 )
-def test_a_teacher_that_a_task_does_not_have_is_an_error_that_says_which_it_has(name: str) -> None:
+def test_unknown_teacher_error_lists_available_teachers(name: str) -> None:
     with pytest.raises(OptionError) as caught:
         loader.load_teacher_module(name)
     there_are = "Default, DiverseReplies, Extended, NextUtterance, Relevance"
@@ -439,7 +435,7 @@ def test_a_teacher_that_a_task_does_not_have_is_an_error_that_says_which_it_has(
     )
 
 
-def test_a_teacher_that_a_task_of_parlais_does_not_have_keeps_parlais_error() -> None:
+def test_unknown_teacher_of_builtin_task_keeps_parlai_error() -> None:
     with pytest.raises(AttributeError, match="NonsenseTeacher"):
         loader.load_teacher_module("convai2:nonsense")
 
@@ -447,7 +443,7 @@ def test_a_teacher_that_a_task_of_parlais_does_not_have_keeps_parlais_error() ->
 # --- what ParlAI does without repairs --------------------------------------------------------------------------------
 
 
-def test_still_needed_parlai_looks_for_worlds_only_at_home() -> None:
+def test_still_needed_parlai_ignores_worlds_of_registered_repos() -> None:
     loader: Any = unrepaired("parlai.core.loader")
     loader.REGISTERED_REPOS["empathy:"] = {"repo": "parlai_empathy", "source": ""}
     assert loader.load_teacher_module("empathy:empathetic_dialogues").__module__.startswith("parlai_empathy.")
@@ -455,5 +451,5 @@ def test_still_needed_parlai_looks_for_worlds_only_at_home() -> None:
     assert found is DialogPartnerWorld
 
 
-def test_still_needed_parlai_registers_no_distributed_train() -> None:
+def test_still_needed_parlai_does_not_register_distributed_train() -> None:
     assert "register_script" not in source_of("parlai.scripts.distributed_train")
