@@ -46,7 +46,7 @@ def numbers(table: Table) -> dict[str, tuple[Any, Any]]:
 # --- HUMOD -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_sample_beside_the_paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sample_report_shows_agreement_and_paper_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = run(edition="sample", out=str(tmp_path / "out"))
     assert report.text() in capsys.readouterr().out
     (table,) = report.tables
@@ -68,7 +68,7 @@ def test_the_sample_beside_the_paper(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_a_file_of_the_samples_ratings_says_the_same(tmp_path: Path, suffix: str) -> None:
+def test_ratings_file_gives_same_agreement_as_humod_sample(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"ratings.{suffix}"
     if suffix == "csv":
         write_csv(path, sample_rows())
@@ -83,7 +83,7 @@ def test_a_file_of_the_samples_ratings_says_the_same(tmp_path: Path, suffix: str
     )
 
 
-def test_another_humod_file_and_another_seed() -> None:
+def test_humod_file_option_is_read_and_seed_changes_intervals() -> None:
     assert numbers(run(humod_file=str(SAMPLE)).tables[0]) == numbers(run(edition="sample").tables[0])
     assert numbers(run(edition="sample", seed=1).tables[0]) != numbers(run(edition="sample").tables[0])
 
@@ -100,7 +100,7 @@ def pair(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
-def test_means_alone_say_nothing_of_agreement(tmp_path: Path) -> None:
+def test_humod_file_with_only_means_is_not_computable(tmp_path: Path) -> None:
     path = tmp_path / "means.jsonl"
     path.write_text("".join(json.dumps(pair(n, human_relevance_mean=3.0)) + "\n" for n in range(4)))
     message = f"{path} has no individual ratings, only their means: use the official file"
@@ -108,7 +108,9 @@ def test_means_alone_say_nothing_of_agreement(tmp_path: Path) -> None:
         run(humod_file=str(path))
 
 
-def test_pairs_without_single_ratings_are_counted_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_without_individual_ratings_are_skipped_with_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warnings: list[str] = []
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     path = tmp_path / "some.jsonl"
@@ -131,7 +133,7 @@ ROWS = [
 ]
 
 
-def test_each_question_has_its_table_and_plot(tmp_path: Path) -> None:
+def test_each_question_has_its_own_table_and_plot(tmp_path: Path) -> None:
     report = run(ratings=str(write_csv(tmp_path / "r.csv", ROWS)), out=str(tmp_path / "out"))
     assert [table.title for table in report.tables] == [f"{question}: 6 items, 18 ratings" for question in QUESTIONS]
     files = {path.name for path in (tmp_path / "out").iterdir()}
@@ -151,9 +153,7 @@ def test_each_question_has_its_table_and_plot(tmp_path: Path) -> None:
         assert numbers(report.tables[place])["Fleiss' kappa"] == (fleiss.value, (fleiss.low, fleiss.high))
 
 
-def test_a_rating_that_is_not_on_the_scale_is_named_or_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_off_scale_rating_raises_or_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_csv(tmp_path / "r.csv", [*ROWS, {"question": "Relevant?", "item": 1, "rater": "Dan", "rating": 7}])
     message = f"{path}, line 38, column rating: '7' is not on the scale 0, 1, 2"
     with pytest.raises(
@@ -167,7 +167,7 @@ def test_a_rating_that_is_not_on_the_scale_is_named_or_left_out(
     assert numbers(report.tables[0]) == numbers(run(ratings=str(write_csv(tmp_path / "s.csv", ROWS))).tables[0])
 
 
-def test_options_of_one_kind_of_ratings_are_refused_with_the_other(tmp_path: Path) -> None:
+def test_conflicting_rating_source_options_raise_option_error(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "r.csv", ROWS)
     with pytest.raises(OptionError, match=r"^--ratings and --humod-file: name only one of them$"):
         run(ratings=str(path), humod_file=str(SAMPLE))
@@ -178,14 +178,14 @@ def test_options_of_one_kind_of_ratings_are_refused_with_the_other(tmp_path: Pat
 
 
 @pytest.mark.parametrize("scale", [[], [3.0], [3.0, 3.0]])
-def test_a_scale_has_two_values(tmp_path: Path, scale: list[float]) -> None:
+def test_scale_needs_two_distinct_values(tmp_path: Path, scale: list[float]) -> None:
     with pytest.raises(
         OptionError, match=r"^--scale: name at least two different values, for instance --scale 1 2 3 4 5$"
     ):
         run(ratings=str(write_csv(tmp_path / "r.csv", ROWS)), scale=scale)
 
 
-def test_a_file_without_ratings_is_an_error(tmp_path: Path) -> None:
+def test_file_without_comparable_ratings_is_not_computable(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("item,rater,rating\n")
     with pytest.raises(
@@ -198,6 +198,6 @@ def test_a_file_without_ratings_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("option", "value", "least"), [("seed", -1, 0), ("resamples", 0, 1)])
-def test_chance_that_cannot_be(option: str, value: int, least: int) -> None:
+def test_invalid_seed_or_resamples_raise_option_error(option: str, value: int, least: int) -> None:
     with pytest.raises(OptionError, match=rf"^--{option} {value}: must be at least {least}$"):
         run(edition="sample", **{option: value})

@@ -68,7 +68,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 ECHO = ("-m", "empathy:in_context", "--lm-backend", "echo")
 
 
-def test_language_model(serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chat_with_language_model_gets_a_reply(
+    serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("EMPATHY_ADMIN_TOKEN", raising=False)
     seen = serve(*ECHO)
     assert "Talk with a listener" in seen["welcome"]
@@ -79,7 +81,9 @@ def test_language_model(serve: Any, capsys: pytest.CaptureFixture[str], monkeypa
     assert "Chat: http://127.0.0.1:8000/\nAdministration: disabled; set EMPATHY_ADMIN_TOKEN to enable it\n" in told
 
 
-def test_page_for_who_runs_it(serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_admin_page_requires_a_long_enough_token(
+    serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMPATHY_ADMIN_TOKEN", "heron")
     with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters"):
         serve(*ECHO)
@@ -89,23 +93,23 @@ def test_page_for_who_runs_it(serve: Any, capsys: pytest.CaptureFixture[str], mo
 
 
 @pytest.mark.parametrize("kind", ["retrieval", "generative"])
-def test_trained_model_with_emotions(serve: Any, models: dict[str, str], kind: str) -> None:
+def test_trained_model_replies_and_page_shows_emotion(serve: Any, models: dict[str, str], kind: str) -> None:
     seen = serve("-mf", models[kind], "--emotion-model", models["emotion"])
     assert seen["page"].count('id="turn-') == 2
     assert "sounds <strong>" in seen["page"]
 
 
-def test_agent_that_cannot_do_without_a_model_file(serve: Any) -> None:
+def test_retrieval_agent_without_model_file_raises(serve: Any) -> None:
     with pytest.raises((ModelFileError, OptionError)):
         serve("-m", "empathy:retrieval")  # without a model file it has neither weights nor a pool
 
 
-def test_study_with_two_models(serve: Any, models: dict[str, str]) -> None:
+def test_study_with_two_models_opens_a_chat(serve: Any, models: dict[str, str]) -> None:
     seen = serve("--study", "chat", "--models", f"A={models['retrieval']}", f"B={models['generative']}")
     assert "Think of something that happened to you" in seen["page"] or "End and judge" in seen["page"]
 
 
-def test_export(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_writes_marks_and_conversations(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     serve(*ECHO)
     serve(*ECHO, "--export", str(tmp_path / "marks.csv"))
     shown = capsys.readouterr().out
@@ -115,12 +119,12 @@ def test_export(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert (tmp_path / "marks.csv").read_text().startswith("item,system")
 
 
-def test_country_of_the_notice(serve: Any) -> None:
+def test_country_selects_help_lines_of_distress_notice(serve: Any) -> None:
     assert "988 Suicide" in serve(*ECHO, "--country", "US", say="I want to die")["events"]
     assert "findahelpline.com" in serve(*ECHO, say="I want to die")["events"]
 
 
-def test_notice_is_turned_off_only_loudly(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disabling_distress_notice_logs_warnings(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import parlai.utils.logging as logging
 
     warned: list[str] = []
@@ -144,17 +148,17 @@ def test_notice_is_turned_off_only_loudly(serve: Any, monkeypatch: pytest.Monkey
         ([*ECHO, "--models", "A=a"], "leave one of the two out"),
     ],
 )
-def test_wrong_options(serve: Any, arguments: list[str], wrong: str) -> None:
+def test_invalid_options_raise_option_error(serve: Any, arguments: list[str], wrong: str) -> None:
     with pytest.raises(OptionError, match=wrong):
         serve(*arguments)
 
 
-def test_model_that_is_not_there(serve: Any, tmp_path: Path) -> None:
+def test_missing_model_file_raises(serve: Any, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="nothing: there is no such model file"):
         serve("-mf", str(tmp_path / "nothing"))
 
 
-def test_own_study_with_one_model(serve: Any, tmp_path: Path, models: dict[str, str]) -> None:
+def test_custom_study_with_one_model_shows_its_title(serve: Any, tmp_path: Path, models: dict[str, str]) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump({**LIKERT, "kind": "chat"}))
     seen = serve("--study", str(path), "-mf", models["retrieval"])

@@ -90,7 +90,9 @@ class Visitor:
         return self.post("/say", talk=self.field("talk"), turn=self.field("turn"), text=text)
 
 
-def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Popen[str], str]], folder: Path) -> None:
+def test_killed_server_resumes_without_losing_messages(
+    command: Callable[..., tuple[subprocess.Popen[str], str]], folder: Path
+) -> None:
     """The server is killed with ``kill -9`` while two people talk and a third one waits, and restarted."""
     process, url = command()
     ann, bob, cid = (Visitor(url) for _ in range(3))
@@ -151,14 +153,14 @@ def test_killed_server_loses_nothing(command: Callable[..., tuple[subprocess.Pop
         ((*COLLECT, "--id-parameter", "workerId"), "--id-parameter workerId"),
     ],
 )
-def test_what_is_wrong_is_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_option_errors_are_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(OptionError) as caught:
         CollectSite.main(*arguments)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_nothing_to_export(folder: Path) -> None:
+def test_export_without_finished_conversations_raises(folder: Path) -> None:
     with pytest.raises(OptionError, match=r"--store ratings.db: there is no such file"):
         CollectSite.main(*COLLECT, "--export", "x.csv")
     open_store("ratings.db").close()
@@ -167,19 +169,19 @@ def test_nothing_to_export(folder: Path) -> None:
     assert not (folder / "x.csv").exists()
 
 
-def test_weak_tokens_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_admin_token_raises_option_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPATHY_ADMIN_TOKEN", "heron")
     with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters"):
         CollectSite.main(*COLLECT)
 
 
-def test_missing_libraries_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_uvicorn_error_names_install_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(MissingDependencyError, match=r"uvicorn, which is not installed: pip install .*site"):
         CollectSite.main(*COLLECT)
 
 
-def test_notice_is_turned_off_only_loudly(
+def test_disabling_distress_notice_logs_a_warning(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import parlai.utils.logging as logging

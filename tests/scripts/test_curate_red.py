@@ -43,7 +43,7 @@ def tables(out: Path) -> dict[str, Any]:
     return {table["title"]: table for table in json.loads((out / "report.json").read_text())["tables"]}
 
 
-def test_the_data_set_and_its_card(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_writes_data_set_and_card(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "red"
     curated = curate(dump, out, with_ids=True)
     expected = plainly(lines(POSTS))
@@ -63,12 +63,12 @@ def test_the_data_set_and_its_card(dump: Path, tmp_path: Path, capsys: pytest.Ca
     assert not (out / "work" / "engine").exists()
 
 
-def test_ids_only_if_they_are_asked_for(dump: Path, tmp_path: Path) -> None:
+def test_ids_are_omitted_by_default(dump: Path, tmp_path: Path) -> None:
     curate(dump, tmp_path / "red")
     assert "id" not in parquet.read_schema(tmp_path / "red" / "red.parquet").names
 
 
-def test_a_folder_of_dumps_and_several_of_them(dump: Path, tmp_path: Path) -> None:
+def test_dumps_may_be_folders_and_several_files(dump: Path, tmp_path: Path) -> None:
     curate(dump.parent, tmp_path / "folder", with_ids=True)
     more = write_dump(tmp_path / "more.jsonl", POSTS[:5])
     curated = curate(dump, tmp_path / "both", with_ids=True, dumps=[str(dump.parent), str(more)])
@@ -76,7 +76,7 @@ def test_a_folder_of_dumps_and_several_of_them(dump: Path, tmp_path: Path) -> No
     assert [account.lines for account in curated.accounts] == [LARGE, 5]
 
 
-def test_the_constants_reach_the_recipe(dump: Path, tmp_path: Path) -> None:
+def test_constants_from_options_are_used_and_reported(dump: Path, tmp_path: Path) -> None:
     options = {"weights": "re=2, ae=1", "alphas": "re=4", "medians": "pv=7,ae=9", "valid_share": 0.5, "seed": 3}
     curated = curate(dump, tmp_path / "red", **options, min_replies=2, edited_reply=0, parent_reply=5)
     assert curated.measures.alphas == {"re": 4, "ae": 9, "be": curated.measures.medians["be"]}
@@ -88,7 +88,7 @@ def test_the_constants_reach_the_recipe(dump: Path, tmp_path: Path) -> None:
     assert "with fewer than 2 replies" in curated.fates
 
 
-def test_toxic_words_subreddits_and_negative_samples(dump: Path, tmp_path: Path) -> None:
+def test_toxicity_subreddit_and_negative_sample_options(dump: Path, tmp_path: Path) -> None:
     (words := tmp_path / "words.txt").write_text("# nobody likes these\nseven purple\nROME\n")
     options = {"toxicity": f"words:{words}", "subreddits": ["/r/Gardening", "r/baking"], "negative_samples": 0.5}
     curated = curate(dump, tmp_path / "red", **options)
@@ -102,7 +102,7 @@ def test_toxic_words_subreddits_and_negative_samples(dump: Path, tmp_path: Path)
     assert f"{sum(curated.added.values())} negative samples" in notes
 
 
-def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
+def test_bad_lines_are_reported_in_the_card(dump: Path, tmp_path: Path) -> None:
     bad = write_dump(tmp_path / "bad.jsonl", POSTS[:1])
     bad.write_text(bad.read_text() + "?\n{}\n?\n")
     (cut := write_dump(tmp_path / "cut.bz2", POSTS)).write_bytes(dump.read_bytes()[:-300])
@@ -155,7 +155,7 @@ def test_bad_lines_stand_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"emotion_model": "/no/such/model"}, ModelFileError, ("/no/such/model is not a trained model",)),
     ],
 )
-def test_options_that_cannot_work(
+def test_invalid_options_raise_one_line_errors(
     dump: Path, tmp_path: Path, options: dict[str, Any], error: type[Exception], parts: tuple[str, ...]
 ) -> None:
     with pytest.raises(error) as caught:
@@ -165,13 +165,13 @@ def test_options_that_cannot_work(
     assert not (tmp_path / "red" / "red.parquet").exists()
 
 
-def test_an_engine_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_engine_error_lists_choices(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         CurateRed.setup_args().parse_args(["--engine", "sqlite"])
     assert "choose from 'duckdb', 'spark'" in capsys.readouterr().err
 
 
-def test_without_dumps_those_of_the_task_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dumps_default_to_those_of_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
     curated = CurateRed.main(edition="sample", out=str(tmp_path / "red"), **QUICK)
     assert [Path(account.dump).parent for account in curated.accounts] == [SAMPLE] * 2
@@ -181,14 +181,14 @@ def test_without_dumps_those_of_the_task_are_read(tmp_path: Path, monkeypatch: p
     assert "--dumps" in one_line(caught.value)
 
 
-def test_an_out_that_is_a_file(dump: Path, tmp_path: Path) -> None:
+def test_out_that_is_a_file_raises_data_error(dump: Path, tmp_path: Path) -> None:
     (tmp_path / "red").write_text("a file")
     with pytest.raises(DataError) as caught:
         curate(dump, tmp_path / "red")
     assert "--out" in one_line(caught.value)
 
 
-def test_a_second_run_leaves_the_first_alone(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_run_in_same_folder_is_rejected(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused: list[str] = []
 
     def with_a_second(plan: Plan, engine: Engine) -> Curated:
@@ -207,7 +207,7 @@ def test_a_second_run_leaves_the_first_alone(dump: Path, tmp_path: Path, monkeyp
     assert refused == [f"another run writes to {work}: wait for it to end, or name another folder with --out"]
 
 
-def test_the_help_names_the_papers_constants(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_default_constants_and_options(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         CurateRed.setup_args().parse_args(["--help"])
     assert caught.value.code in (0, None)
@@ -217,7 +217,7 @@ def test_the_help_names_the_papers_constants(capsys: pytest.CaptureFixture[str])
     assert all(name in text for name in ("--toxicity", "--emotion-model", "--negative-samples", "--spark-master"))
 
 
-def test_who_stops_it_is_told_how_it_goes_on(
+def test_interrupt_message_explains_how_to_resume(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stop(*_: Any) -> Any:

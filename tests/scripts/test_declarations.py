@@ -41,7 +41,7 @@ def helped(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str]]:
     return text, modules.split()
 
 
-def test_all_commands_are_declared(helped: tuple[str, list[str]]) -> None:
+def test_help_lists_every_command(helped: tuple[str, list[str]]) -> None:
     text, modules = helped
     assert COMMANDS
     for command in COMMANDS:
@@ -49,25 +49,25 @@ def test_all_commands_are_declared(helped: tuple[str, list[str]]) -> None:
         assert command in text
 
 
-def test_what_commands_run_with_is_not_imported(helped: tuple[str, list[str]]) -> None:
+def test_help_does_not_import_command_implementations(helped: tuple[str, list[str]]) -> None:
     heavy = tuple(f"parlai_empathy.{name}" for name in TOO_HEAVY)
     found = [name for name in helped[1] if name in heavy or name.startswith(tuple(f"{one}." for one in heavy))]
     assert found == []
     assert [name for name in helped[1] if name.startswith("parlai_empathy.scripts.runs.")] == []
 
 
-def test_what_is_too_heavy_is_still_called_so() -> None:
+def test_listed_heavy_modules_exist() -> None:
     package = Path(scripts.__file__).parents[1]
     places = [package.joinpath(*name.split(".")) for name in TOO_HEAVY]
     assert [str(place) for place in places if not (place.is_dir() or place.with_suffix(".py").is_file())] == []
 
 
-def test_few_modules_declare_them(helped: tuple[str, list[str]]) -> None:
+def test_help_imports_few_package_modules(helped: tuple[str, list[str]]) -> None:
     ours = [name for name in helped[1] if name.split(".")[0] == "parlai_empathy"]
     assert len(ours) <= MOST, sorted(ours)
 
 
-def test_libraries_that_commands_run_with_are_not_imported(helped: tuple[str, list[str]]) -> None:
+def test_help_does_not_import_heavy_libraries(helped: tuple[str, list[str]]) -> None:
     unwanted = {"duckdb", "sqlite3", "starlette", "uvicorn", "xml.etree"} & set(helped[1])
     if (
         "defusedxml" in helped[1]
@@ -77,5 +77,5 @@ def test_libraries_that_commands_run_with_are_not_imported(helped: tuple[str, li
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_has_its_run(command: str) -> None:
+def test_each_command_has_a_runs_module(command: str) -> None:
     assert (Path(scripts.__file__).parent / "runs" / f"{command}.py").is_file()

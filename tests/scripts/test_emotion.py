@@ -46,31 +46,31 @@ def line(found: list[tuple[str, float]], text: str) -> str:
     return "  ".join(f"{label} {probability:.3f}" for label, probability in found) + f"\t{text}"
 
 
-def test_a_line_a_text_with_the_most_probable_emotions(printed: Printed, model: Path) -> None:
+def test_output_has_one_line_per_text_with_top_emotions(printed: Printed, model: Path) -> None:
     found = Classifier(str(model)).top(TEXTS, 3)
     assert printed(*TEXTS) == [line(one, text) for one, text in zip(found, TEXTS, strict=True)]
 
 
-def test_probabilities_go_down_and_all_add_up_to_one(model: Path) -> None:
+def test_probabilities_are_sorted_and_sum_to_one(model: Path) -> None:
     (found,) = Classifier(str(model)).top(TEXTS[:1], 99)
     assert {label for label, _ in found} == set(EMOTIONS)
     assert [probability for _, probability in found] == sorted((p for _, p in found), reverse=True)
     assert sum(probability for _, probability in found) == pytest.approx(1)
 
 
-def test_as_many_as_are_asked_for(printed: Printed) -> None:
+def test_top_limits_the_number_of_emotions(printed: Printed) -> None:
     (only,) = printed(TEXTS[0], "--top", "1")
     label, _, rest = only.partition(" ")
     assert label in EMOTIONS
     assert rest.endswith(f"\t{TEXTS[0]}")
 
 
-def test_lines_of_the_standard_input_are_texts(printed: Printed) -> None:
+def test_texts_are_read_from_standard_input(printed: Printed) -> None:
     assert printed(stdin="\n".join([TEXTS[0], "", f"  {TEXTS[1]}  "])) == printed(*TEXTS)
     assert printed(stdin="\n\n") == []
 
 
-def test_a_text_has_the_same_emotion_whatever_stands_beside_it(printed: Printed) -> None:
+def test_predictions_do_not_depend_on_other_texts(printed: Printed) -> None:
     many = [*TEXTS, "a longer text which goes on and on, and says nothing of any importance to anybody", *TEXTS]
     assert printed(*many)[:2] == printed(*many)[3:] == printed(TEXTS[0]) + printed(TEXTS[1])
 
@@ -82,12 +82,12 @@ def test_a_text_has_the_same_emotion_whatever_stands_beside_it(printed: Printed)
         ((TEXTS[0], "--top", "0"), "--top 0: must be at least 1"),
     ],
 )
-def test_what_cannot_be_answered(printed: Printed, arguments: tuple[str, ...], reason: str) -> None:
+def test_empty_text_or_zero_top_raises_option_error(printed: Printed, arguments: tuple[str, ...], reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
         printed(*arguments)
 
 
-def test_bytes_that_are_no_text_are_named(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_utf8_error_names_line_or_argument(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(b"fine\n\ncaf\xe9\n"), encoding="utf-8")
     monkeypatch.setattr("sys.stdin", stdin)
     with pytest.raises(DataError, match=r"^standard input, line 3: not UTF-8: write the text as UTF-8$"):
@@ -96,7 +96,7 @@ def test_bytes_that_are_no_text_are_named(printed: Printed, monkeypatch: pytest.
         printed("fine", "caf\udce9")
 
 
-def test_who_has_read_enough_is_told_no_more(model: Path, tmp_path: Path) -> None:
+def test_closed_output_pipe_causes_no_broken_pipe_error(model: Path, tmp_path: Path) -> None:
     (tmp_path / "texts").write_text("I passed my test!\n" * 2000)
     command = f"{sys.executable} -m parlai emotion -mf {model} --top 1 < texts | head -1"
     result = run(["bash", "-c", command], tmp_path)
@@ -104,7 +104,7 @@ def test_who_has_read_enough_is_told_no_more(model: Path, tmp_path: Path) -> Non
     assert "BrokenPipe" not in result.stderr
 
 
-def test_a_model_that_is_missing_or_of_another_kind(tmp_path: Path) -> None:
+def test_missing_or_non_classifier_model_raises(tmp_path: Path) -> None:
     options: dict[str, Any] = {"texts": TEXTS}
     with pytest.raises(ModelFileError, match="is not a trained model"):
         Emotion.main("-mf", str(tmp_path / "none"), *options["texts"])
@@ -114,7 +114,7 @@ def test_a_model_that_is_missing_or_of_another_kind(tmp_path: Path) -> None:
         Emotion.main("-mf", str(tmp_path / "other"), *options["texts"])
 
 
-def test_a_judge_of_replies_knows_no_emotions(tmp_path: Path) -> None:
+def test_reply_judge_model_raises_option_error(tmp_path: Path) -> None:
     model = train_judge(tmp_path, task="empathy:humod:NextUtterance", max_train_steps=1)
     with pytest.raises(
         OptionError, match="was trained to tell true replies from others: name a model that was trained on classes"
@@ -122,7 +122,7 @@ def test_a_judge_of_replies_knows_no_emotions(tmp_path: Path) -> None:
         Emotion.main("-mf", str(model), *TEXTS)
 
 
-def test_without_a_model_it_says_how_to_train_the_zoos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_zoo_model_error_names_training_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path))
     with pytest.raises(ModelFileError, match=r"train it with `parlai train_model .*SituationEmotion"):
         Emotion.main("--datapath", str(tmp_path / "data"), *TEXTS)

@@ -29,7 +29,7 @@ def replies_of(output: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("small_recipe")
-def test_the_demo_trains_evaluates_and_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_trains_evaluates_and_replies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model_file = tmp_path / "new folder" / "model"
     EmpathyDemo.main("-mf", str(model_file))
     output = capsys.readouterr().out
@@ -44,7 +44,7 @@ def test_the_demo_trains_evaluates_and_answers(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.usefixtures("small_recipe")
-def test_a_second_run_does_not_train_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_run_reuses_the_trained_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     EmpathyDemo.main("-mf", str(tmp_path / "model"))
     first = replies_of(capsys.readouterr().out)
     EmpathyDemo.main("-mf", str(tmp_path / "model"))
@@ -54,7 +54,7 @@ def test_a_second_run_does_not_train_again(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.usefixtures("small_recipe")
-def test_a_training_that_was_stopped_goes_on_whoever_talked_with_its_model_meanwhile(
+def test_interrupted_training_resumes_even_after_chatting_with_the_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model_file = str(tmp_path / "model")
@@ -89,7 +89,7 @@ def test_a_training_that_was_stopped_goes_on_whoever_talked_with_its_model_meanw
         (25.1, 0, None, False),
     ],
 )
-def test_a_training_has_ended_with_its_epochs_or_with_its_patience(
+def test_training_is_complete_after_all_epochs_or_early_stopping(
     tmp_path: Path, epochs: float, impatience: int, validated: int | None, expected: bool
 ) -> None:
     reports = [] if validated is None else [{"train_steps": 60}, {"train_steps": validated}]
@@ -101,7 +101,7 @@ def test_a_training_has_ended_with_its_epochs_or_with_its_patience(
 
 
 @pytest.mark.parametrize("stats", ['{"total_epochs": 25', None])
-def test_a_checkpoint_that_is_broken_or_missing_is_no_end(tmp_path: Path, stats: str | None) -> None:
+def test_training_with_broken_or_missing_stats_is_incomplete(tmp_path: Path, stats: str | None) -> None:
     assert not is_trained(str(checkpoint(tmp_path, stats)))
 
 
@@ -114,7 +114,7 @@ def checkpoint(folder: Path, stats: str | None) -> Path:
     return model
 
 
-def test_who_stops_it_is_told_how_it_goes_on(
+def test_interrupt_message_explains_how_to_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stop(_: str) -> None:
@@ -128,7 +128,7 @@ def test_who_stops_it_is_told_how_it_goes_on(
     )
 
 
-def test_shares_are_shown_in_percent_beside_chance() -> None:
+def test_precision_is_shown_in_percent_with_chance_level() -> None:
     lines = table({"p_at_3_100_ordered": AverageMetric(1, 8), "avg_bleu": AverageMetric(5.25)}).splitlines()
     assert lines[1].split() == ["P@3,100", "ordered", "12.5", "%", "(3", "%)"]
     assert lines[2].split() == ["AVG", "BLEU", "5.2"]
@@ -143,7 +143,7 @@ def test_shares_are_shown_in_percent_beside_chance() -> None:
         ("/usr/bin/python", "", "   parlai interactive"),
     ],
 )
-def test_what_to_type_next_is_what_was_typed(
+def test_next_steps_use_the_parlai_path_that_was_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, called: str, path: str, expected: str
 ) -> None:
     (tmp_path / "parlai").touch(mode=0o755)

@@ -63,7 +63,7 @@ def own_task(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("datatype", [None, "train", "train:ordered", "train:stream", "train:evalmode"])
-def test_a_users_own_dialogues(own_task: dict[str, Any], tmp_path: Path, datatype: str | None) -> None:
+def test_items_from_dialogues_in_parlai_format(own_task: dict[str, Any], tmp_path: Path, datatype: str | None) -> None:
     # ParlAI samples from train endlessly; here each message occurs once.
     folds = {"datatype": datatype} if datatype else {}
     pairs = run(tmp_path / "items.jsonl", contexts=5, **own_task, **folds)
@@ -73,18 +73,18 @@ def test_a_users_own_dialogues(own_task: dict[str, Any], tmp_path: Path, datatyp
             assert pair.reply in set(REPLIES.values()) - {REPLIES[pair.context]}
 
 
-def test_another_fold(own_task: dict[str, Any], tmp_path: Path) -> None:
+def test_datatype_selects_the_fold(own_task: dict[str, Any], tmp_path: Path) -> None:
     pairs = run(tmp_path / "items.jsonl", contexts=3, datatype="valid", **own_task)
     assert {pair.context for pair in pairs} == {("good night",), ("hello",), ("hello", "hi there", "how was it?")}
 
 
-def test_turns_are_counted_in_the_context(own_task: dict[str, Any], tmp_path: Path) -> None:
+def test_min_and_max_turns_limit_context_length(own_task: dict[str, Any], tmp_path: Path) -> None:
     pairs = run(tmp_path / "items.jsonl", contexts=2, min_turns=2, max_turns=4, **own_task)
     assert {pair.context for pair in pairs} == {context for context in REPLIES if len(context) > 1}
 
 
 @pytest.mark.parametrize("fold", ["train", "valid", "test"])
-def test_the_samples_dialogues(tmp_path: Path, fold: str) -> None:
+def test_items_of_the_sample_pair_contexts_with_original_and_random_replies(tmp_path: Path, fold: str) -> None:
     pairs = run(tmp_path / "items.jsonl", contexts=20, datatype=fold, **ED)
     spoken = [
         [" ".join(turn.text.split()) for turn in dialogue.turns]
@@ -97,7 +97,7 @@ def test_the_samples_dialogues(tmp_path: Path, fold: str) -> None:
         assert pair.reply in {text for turns in spoken for text in turns}
 
 
-def test_several_tasks(own_task: dict[str, Any], tmp_path: Path) -> None:
+def test_items_combine_several_tasks(own_task: dict[str, Any], tmp_path: Path) -> None:
     both = {**own_task, **ED, "task": "fromfile:parlaiformat,empathy:empathetic_dialogues"}
     contexts = {pair.context for pair in run(tmp_path / "items.jsonl", contexts=300, **both)}
     assert contexts & set(REPLIES)
@@ -107,7 +107,7 @@ def test_several_tasks(own_task: dict[str, Any], tmp_path: Path) -> None:
 # --- what is written -------------------------------------------------------------------------------------------------
 
 
-def test_the_seed_decides_what_is_drawn(tmp_path: Path) -> None:
+def test_seed_determines_the_drawn_items(tmp_path: Path) -> None:
     first, again, other = (
         run(tmp_path / f"{place}.jsonl", contexts=10, seed=seed, **ED) for place, seed in enumerate((3, 3, 4))
     )
@@ -115,7 +115,7 @@ def test_the_seed_decides_what_is_drawn(tmp_path: Path) -> None:
     assert first != other
 
 
-def test_a_report_reads_the_items(own_task: dict[str, Any], tmp_path: Path) -> None:
+def test_humod_report_reads_the_items(own_task: dict[str, Any], tmp_path: Path) -> None:
     run(tmp_path / "items.jsonl", contexts=5, **own_task)
     report = HumodReport.main(humod_file=str(tmp_path / "items.jsonl"), out=str(tmp_path / "out"), loglevel="error")
     sizes = dict(report.tables[0].rows)
@@ -126,7 +126,7 @@ def test_a_report_reads_the_items(own_task: dict[str, Any], tmp_path: Path) -> N
 # --- what it cannot use ----------------------------------------------------------------------------------------------
 
 
-def test_too_few_contexts(own_task: dict[str, Any], tmp_path: Path) -> None:
+def test_too_few_contexts_raise_data_error(own_task: dict[str, Any], tmp_path: Path) -> None:
     message = (
         "^the task has 5 different contexts of 1 to 6 turns, not 500: ask for fewer, or for other numbers of turns$"
     )
@@ -135,19 +135,21 @@ def test_too_few_contexts(own_task: dict[str, Any], tmp_path: Path) -> None:
     assert not (tmp_path / "items.jsonl").exists()
 
 
-def test_without_a_task(tmp_path: Path) -> None:
+def test_missing_task_raises_option_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"^--task: name the task whose dialogues to use, for instance -t empathy:"):
         run(tmp_path / "items.jsonl")
 
 
 @pytest.mark.parametrize(("contexts", "fewest", "most"), [(0, 1, 6), (-1, 1, 6), (5, 0, 6), (5, 3, 2)])
-def test_numbers_that_cannot_be(tmp_path: Path, contexts: int, fewest: int, most: int) -> None:
+def test_invalid_context_or_turn_counts_raise_option_error(
+    tmp_path: Path, contexts: int, fewest: int, most: int
+) -> None:
     message = f"^--contexts {contexts} --min-turns {fewest} --max-turns {most}: all must be at least 1, and --min-turns"
     with pytest.raises(OptionError, match=message):
         run(tmp_path / "items.jsonl", contexts=contexts, min_turns=fewest, max_turns=most, **ED)
 
 
-def test_as_a_command(tmp_path: Path) -> None:
+def test_command_line_run_writes_items(tmp_path: Path) -> None:
     command = ("humod_items", "-t", "empathy:empathetic_dialogues", "--edition", "sample", "--contexts", "7")
     result = succeeded(parlai_command(*command, "--out", "new/items.jsonl", cwd=tmp_path))
     assert "14 items of 7 contexts: new/items.jsonl\n" in result.stdout

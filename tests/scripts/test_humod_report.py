@@ -40,7 +40,7 @@ def table_of(report: Report, title: str) -> list[list[Any]]:
     return [list(row) for row in table.rows]
 
 
-def test_sizes_and_turns(rows: list[list[str]]) -> None:
+def test_size_and_turn_tables_match_counts_from_file(rows: list[list[str]]) -> None:
     report = run(edition="sample")
     pairs = {row[0]: row for row in rows}
     contexts = {tuple(row[1:-8]) for row in rows}
@@ -57,7 +57,7 @@ def test_sizes_and_turns(rows: list[list[str]]) -> None:
     assert table_of(report, "Turns, the reply counted") == [[n, turns[n]] for n in sorted(turns)]
 
 
-def test_lengths(rows: list[list[str]]) -> None:
+def test_length_table_matches_counts_from_file(rows: list[list[str]]) -> None:
     originals = {row[0]: said(row[-8]) for row in rows if row[-7] == "0"}
     texts = {
         "original replies": list(originals.values()),
@@ -70,7 +70,7 @@ def test_lengths(rows: list[list[str]]) -> None:
     ]
 
 
-def test_ratings_and_raters(rows: list[list[str]]) -> None:
+def test_rating_tables_match_counts_from_file(rows: list[list[str]]) -> None:
     report = run(edition="sample")
     counts = {kind: Counter(int(row[-3]) for row in rows if row[-7] == kind) for kind in "01"}
     found = table_of(report, "Ratings of original and random replies")
@@ -94,7 +94,7 @@ def test_ratings_and_raters(rows: list[list[str]]) -> None:
         ]
 
 
-def test_it_is_printed_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_is_printed_and_saved_with_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = run(edition="sample", out=str(tmp_path / "out"))
     assert report.text() in capsys.readouterr().out
     assert report.title == "HUMOD: the data (HUMOD_Dataset.TXT)"
@@ -107,7 +107,7 @@ def test_it_is_printed_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert saved["tables"][0]["rows"] == table_of(report, "Size")
 
 
-def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
+def test_bad_rows_raise_or_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     good = {"id": "1", "context": ["a"], "reply": "b", "reply_kind": "original", "human_replies": ["c"], "ratings": [5]}
     path.write_text(json.dumps(good) + "\n" + json.dumps({**good, "id": "2", "ratings": [6]}) + "\n")
@@ -116,7 +116,7 @@ def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
     assert table_of(run(humod_file=str(path), skip_bad_rows=True), "Size")[0] == ["pairs of context and reply", 1]
 
 
-def test_the_real_copy(real_data: Path) -> None:
+def test_real_humod_copy_sizes_and_turns(real_data: Path) -> None:
     report = run(humod_file=str(real_data / "humod" / "humod_9500.jsonl"), skip_bad_rows=True)
     sizes = dict(table_of(report, "Size"))
     assert (sizes["pairs of context and reply"], sizes["rated pairs"], sizes["single ratings"]) == (9499, 700, 0)

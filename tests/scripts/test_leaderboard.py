@@ -54,7 +54,7 @@ def references_of(pairs: list[Pair]) -> dict[str, list[str]]:
     return {p.pair_id: e.human_replies for e in exchanges(pairs) for p in (e.original, e.random) if p}
 
 
-def test_the_test_fold_with_word_overlap_and_a_trained_judge(
+def test_report_on_test_fold_matches_judge_scores_and_scipy(
     model_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = board(models=[f"tiny={model_file}"], out=str(tmp_path / "out"))
@@ -83,7 +83,7 @@ def test_the_test_fold_with_word_overlap_and_a_trained_judge(
         assert f"- {judge.signature}" in report.tables[0].notes
 
 
-def test_all_pairs_and_the_films_own_reply() -> None:
+def test_original_references_give_original_replies_full_overlap() -> None:
     report = board(fold="all", references="original")
     assert len(report.items) == 240
     assert report.title.endswith(" (HUMOD_Dataset.TXT, all pairs)")
@@ -100,7 +100,7 @@ def test_all_pairs_and_the_films_own_reply() -> None:
     assert table["BLEU-4"] == pytest.approx(known, abs=0.1)
 
 
-def test_without_wordnet_meteor_is_left_out_and_the_rest_goes_on(
+def test_meteor_is_skipped_with_warning_without_wordnet(
     wordnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []
@@ -139,7 +139,7 @@ def unloaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         ([f"{ORACLE}=a/model"], ORACLE),
     ],
 )
-def test_two_judges_of_one_name_are_refused_before_any_is_loaded(
+def test_duplicate_judge_names_raise_before_any_model_loads(
     unloaded: list[tuple[str, str]], models: list[str], name: str
 ) -> None:
     message = f"--models: {name} is used twice: write NAME=FILE to tell them apart"
@@ -148,14 +148,14 @@ def test_two_judges_of_one_name_are_refused_before_any_is_loaded(
     assert unloaded == []
 
 
-def test_a_model_of_the_zoo_is_found(model_file: Path, tmp_path: Path) -> None:
+def test_zoo_model_can_be_a_judge(model_file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "models" / "empathy" / "text_classifier_emotion"
     shutil.copytree(model_file.parent, folder)
     report = board(models=["zoo=zoo:empathy/text_classifier_emotion/model"], datapath=str(tmp_path))
     assert "zoo" in [row[0] for row in report.tables[0].rows]
 
 
-def test_a_missing_model_is_named(tmp_path: Path) -> None:
+def test_missing_model_error_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=f"^{tmp_path}/none is not a trained model: none and none.opt must exist$"):
         board(models=[f"mine={tmp_path}/none"])
 
@@ -167,16 +167,14 @@ def test_a_missing_model_is_named(tmp_path: Path) -> None:
     ("option", "value"),
     [("suite", "red"), ("references", "film"), ("fold", "dev"), ("humod_split", "x"), ("edition", "y")],
 )
-def test_values_that_there_are_not(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_choices_are_rejected(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         Leaderboard.main(*[f"--{name.replace('_', '-')}={text}" for name, text in {**QUICK, option: value}.items()])
     assert f"--{option.replace('_', '-')}: invalid choice: '{value}'" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize("suite_name", ["humod", "ed", "empgpt3", "endex"])
-def test_samples_and_seed_are_checked_before_anything_is_scored(
-    suite_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resamples_and_seed_are_checked_before_scoring(suite_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(runs.SUITES, suite_name, lambda _: pytest.fail("nothing should be scored"))
     with pytest.raises(OptionError, match=r"^--resamples 0: must be at least 1$"):
         board(suite=suite_name, resamples=0)
@@ -184,21 +182,21 @@ def test_samples_and_seed_are_checked_before_anything_is_scored(
         board(suite=suite_name, seed=-3)
 
 
-def test_the_seed_decides_the_intervals() -> None:
+def test_seed_determines_the_intervals() -> None:
     first, second, third = (board(seed=seed).tables[0].rows[0] for seed in (1, 1, 2))
     assert first == second
     assert first[1] == third[1], "the correlation itself"
     assert first[2] != third[2]
 
 
-def test_an_unrated_file_is_an_error(tmp_path: Path) -> None:
+def test_unrated_file_is_not_computable(tmp_path: Path) -> None:
     pair = {"id": "1", "context": ["a"], "reply": "b", "reply_kind": "original", "human_replies": ["c"]}
     (tmp_path / "pairs.jsonl").write_text(json.dumps({**pair, "human_relevance_mean": None}) + "\n")
     with pytest.raises(NotComputableError, match=r"^no pair of this fold is rated: "):
         board(humod_file=str(tmp_path / "pairs.jsonl"), fold="all")
 
 
-def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
+def test_bad_rows_raise_or_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "copy.TXT"
     lines = SAMPLE.read_text(encoding="utf-8").splitlines(keepends=True)
     fields = lines[4].split("\t")
@@ -213,7 +211,7 @@ def test_bad_rows_end_it_or_are_left_out(tmp_path: Path) -> None:
     assert report.items[1] != board(fold="all").items[1], "its pair has the mean of two ratings"
 
 
-def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
+def test_unwritable_out_folder_error_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     command = ("leaderboard", "--suite", "humod", "--edition", "sample", "--resamples", "1", "--out", "file")
     result = parlai_command(*command, cwd=tmp_path)
@@ -222,7 +220,7 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
     assert "| BLEU-4 " in result.stdout, "the table is not lost"
 
 
-def test_the_rated_pairs_of_a_real_copy(real_data: Path) -> None:
+def test_rated_pairs_of_real_humod_copy(real_data: Path) -> None:
     file = str(real_data / "humod" / "humod_9500.jsonl")
     report = board(humod_file=file, humod_split="rated", skip_bad_rows=True)
     assert 300 < len(report.items) < 400, "half of 700"
@@ -233,6 +231,6 @@ def test_the_rated_pairs_of_a_real_copy(real_data: Path) -> None:
         assert p < 0.01
 
 
-def test_without_a_suite_the_error_says_which_there_are() -> None:
+def test_missing_suite_error_lists_choices() -> None:
     with pytest.raises(OptionError, match=r"^--suite: choose one of humod, ed, empgpt3, endex$"):
         Leaderboard.main(edition="sample", loglevel="error")

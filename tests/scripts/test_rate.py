@@ -74,7 +74,7 @@ def test_replies_are_rated_and_exported(run: Run, logs: list[str]) -> None:
     assert Path("ratings.db").is_file()
 
 
-def test_gold_and_systems_are_rated_as_ed_has_it(run: Run, logs: list[str]) -> None:
+def test_ed_study_rates_gold_and_each_system(run: Run, logs: list[str]) -> None:
     Path("small.yaml").write_text("extends: ed\nratings_per_system: 1\nsystems: {A: A.jsonl, B: B.jsonl}\n")
     run("--study", "small.yaml", "--rater", "ann", "--store", "other.db", types=("yes", *"345" * 3))
     run("--study", "small.yaml", "--store", "other.db", "--export", "ratings.jsonl")
@@ -87,20 +87,20 @@ def test_gold_and_systems_are_rated_as_ed_has_it(run: Run, logs: list[str]) -> N
     assert len(ratings_of("ratings.jsonl")) == 9
 
 
-def test_pairs_are_compared(run: Run, logs: list[str]) -> None:
+def test_pairwise_study_exports_comparisons(run: Run, logs: list[str]) -> None:
     shown = run("--study", "empgpt3_ab", "--logs", *logs, "--rater", "ann", types=("yes", *"120" * 3))
     assert "That was all. Thank you very much!" in shown
     assert run("--study", "empgpt3_ab", "--logs", *logs, "--export", "r.csv") == "9 ratings: r.csv\n"
 
 
-def test_rater_has_the_users_name(run: Run, logs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rater_defaults_to_the_user_name(run: Run, logs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: "beatrix")
     run("--study", "humod", "--logs", *logs, types=("yes", "4", "Lovely."))
     run("--study", "humod", "--logs", *logs, "--export", "r.csv")
     assert {row["rater"] for row in rows_of("r.csv")} == {"beatrix"}
 
 
-def test_dialogues_are_collected(run: Run) -> None:
+def test_dialogue_collection_exports_conversations(run: Run) -> None:
     ann = ["yes", "1", "I saw a heron."]
     bob = ["yes", "1", "I fell into a pond."]
     judged = ["5", "5", "5"] * 2
@@ -111,7 +111,7 @@ def test_dialogues_are_collected(run: Run) -> None:
     assert [len(dialogue.turns) for dialogue in read_empathetic_dialogues("collected.csv")] == [4, 8]
 
 
-def test_changed_collection_is_exported(run: Run) -> None:
+def test_export_works_after_collection_study_changed(run: Run) -> None:
     Path("mine.yaml").write_text("extends: collect_ed\n")
     typed = ["yes", "1", "I saw a heron.", "yes", "1", "I fell.", *"abcdefgh", *["5"] * 6, "quit"]
     run("--study", "mine.yaml", "--rater", "ann", "bob", types=tuple(typed))
@@ -119,7 +119,7 @@ def test_changed_collection_is_exported(run: Run) -> None:
     assert run("--study", "mine.yaml", "--export", "x.csv") == "1 conversations: x.csv\n"
 
 
-def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
+def test_changed_study_requires_new_version_option(run: Run, logs: list[str]) -> None:
     run("--study", "humod", "--logs", *logs, "--rater", "ann", types=("yes", "4", "Lovely."))
     with pytest.raises(OptionError, match="or pass --new-version true"):
         run("--study", "humod", "--logs", logs[0], "--rater", "ann")
@@ -149,7 +149,7 @@ def test_changed_study_goes_on_when_told_to(run: Run, logs: list[str]) -> None:
         (("--study", "collect_ed", "--export", "x.csv"), EmpathyError, "the study collect_ed has no finished"),
     ],
 )
-def test_what_is_wrong_is_one_line(run: Run, arguments: tuple[str, ...], error: type[Exception], message: str) -> None:
+def test_errors_are_one_line(run: Run, arguments: tuple[str, ...], error: type[Exception], message: str) -> None:
     open_store("ratings.db").close()
     with pytest.raises(error) as caught:
         run(*arguments)
@@ -158,6 +158,6 @@ def test_what_is_wrong_is_one_line(run: Run, arguments: tuple[str, ...], error: 
     assert "\n" not in str(caught.value)
 
 
-def test_only_one_rates_at_a_time(run: Run, logs: list[str]) -> None:
+def test_two_raters_raise_option_error(run: Run, logs: list[str]) -> None:
     with pytest.raises(OptionError, match="only one person rates at a time"):
         run("--study", "humod", "--logs", *logs, "--rater", "ann", "bob")

@@ -48,7 +48,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> list[str]:
     return asked
 
 
-def test_sandbox_from_publishing_to_closing(run: Run, mturk: MturkDouble) -> None:
+def test_sandbox_batch_from_publish_to_close(run: Run, mturk: MturkDouble) -> None:
     # 10 x 1.20 plus 20 %.
     out = publish(run)
     assert "altogether $14.40" in out
@@ -73,21 +73,27 @@ def test_sandbox_from_publishing_to_closing(run: Run, mturk: MturkDouble) -> Non
     assert all("ExpireAt" in hit for hit in mturk.hits.values())
 
 
-def test_money_is_spent_when_the_amount_is_typed(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_live_publish_asks_for_the_amount_to_be_typed(
+    run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = typed(monkeypatch, "14.40")
     assert "at https://worker.mturk.com" in publish(run, "--live", "true")
     assert asked == ["This spends money. Type 14.40 to continue: "]
 
 
 @pytest.mark.parametrize("text", ["", "yes", "14.4", "144.0"])
-def test_nothing_is_spent_otherwise(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_wrong_confirmation_spends_nothing(
+    run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     typed(monkeypatch, text)
     with pytest.raises(OptionError, match="nothing was spent"):
         publish(run, "--live", "true")
     assert mturk.calls == []
 
 
-def test_nobody_is_there_to_type(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_end_of_input_at_confirmation_spends_nothing(
+    run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def read(prompt: str) -> str:
         raise EOFError
 
@@ -96,9 +102,7 @@ def test_nobody_is_there_to_type(run: Run, mturk: MturkDouble, monkeypatch: pyte
         publish(run, "--live", "true")
 
 
-def test_no_question_is_asked_if_it_was_said_before(
-    run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_yes_option_skips_confirmation(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = typed(monkeypatch, "")
     publish(run, "--live", "true", "--yes", "true")
     mturk.submit("HIT1", "V", "A1")
@@ -106,7 +110,7 @@ def test_no_question_is_asked_if_it_was_said_before(
     assert asked == []
 
 
-def test_who_was_rejected_gets_a_bonus_only_by_name(run: Run, mturk: MturkDouble) -> None:
+def test_rejected_worker_gets_bonus_only_when_named(run: Run, mturk: MturkDouble) -> None:
     publish(run)
     mturk.submit("HIT1", "V", "A1", 1)
     mturk.submit("HIT1", "W", "A2", 2)
@@ -117,7 +121,7 @@ def test_who_was_rejected_gets_a_bonus_only_by_name(run: Run, mturk: MturkDouble
     assert len(mturk.bonuses) == 2
 
 
-def test_fee_is_that_of_the_hits_own_size(run: Run, mturk: MturkDouble) -> None:
+def test_fee_depends_on_raters_of_the_hit(run: Run, mturk: MturkDouble) -> None:
     publish(run, "--per-hit", "20")  # there are ten raters, from which on the fee is 40 %
     mturk.submit("HIT1", "V", "A1")
     assert "1 assignment(s), $1.20 each: $1.68 with" in run("approve", "--batch", "ed")  # 1.20 plus 40 %
@@ -126,7 +130,7 @@ def test_fee_is_that_of_the_hits_own_size(run: Run, mturk: MturkDouble) -> None:
     assert "1 assignment(s), $1.20 each: $1.44 with" in run("approve", "--batch", "few")  # 1.20 plus 20 %
 
 
-def test_bonus_for_money_is_asked_for(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_live_bonus_requires_confirmation(run: Run, mturk: MturkDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(run, "--live", "true", "--yes", "true")
     mturk.submit("HIT1", "V", "A1")
     typed(monkeypatch, "no")
@@ -135,7 +139,7 @@ def test_bonus_for_money_is_asked_for(run: Run, mturk: MturkDouble, monkeypatch:
     assert mturk.bonuses == []
 
 
-def test_links(run: Run) -> None:
+def test_link_includes_the_rater_parameter(run: Run) -> None:
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in run("link", "--url", "https://r.example.org/")
     assert (
         run("link", "--url", "https://r.example.org/", "--id-parameter", "who") == "https://r.example.org/?who=RATER\n"
@@ -152,24 +156,24 @@ def test_links(run: Run) -> None:
         (["status", "--batch", "x"], "--batch x: there is no such batch"),
     ],
 )
-def test_what_is_missing_is_said(run: Run, mturk: MturkDouble, arguments: list[str], wrong: str) -> None:
+def test_missing_options_raise_option_error(run: Run, mturk: MturkDouble, arguments: list[str], wrong: str) -> None:
     with pytest.raises(OptionError, match=wrong):
         run(*arguments)
 
 
-def test_rejection_must_name_whom(run: Run, mturk: MturkDouble) -> None:
+def test_reject_requires_workers(run: Run, mturk: MturkDouble) -> None:
     publish(run)
     with pytest.raises(OptionError, match="--workers: name the workers"):
         run("reject", "--batch", "ed", "--reason", "Nothing was judged.")
 
 
-def test_the_action_stands_behind_the_command(tmp_path: Path) -> None:
+def test_action_follows_the_command_name(tmp_path: Path) -> None:
     done = parlai_command("rate_crowd", "link", "--url", "https://ratings.example.org/", cwd=tmp_path)
     assert succeeded(done).stdout.startswith("https://ratings.example.org/?PROLIFIC_PID=")
 
 
 @pytest.mark.parametrize("action", [[], ["pay"]])
-def test_an_action_that_there_is_not(tmp_path: Path, action: list[str]) -> None:
+def test_missing_or_unknown_action_error_lists_actions(tmp_path: Path, action: list[str]) -> None:
     done = parlai_command("rate_crowd", *action, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith(

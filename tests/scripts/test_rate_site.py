@@ -52,7 +52,7 @@ def status_of(url: str, path: str) -> int:
     return connection.getresponse().status
 
 
-def test_site_is_served_until_it_is_stopped(command: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
+def test_site_is_served_until_interrupted(command: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
     process = command("--study", "humod", *LOGS, EMPATHY_ADMIN_TOKEN="a token for the tests")
     assert process.stdout
     raters, admin = process.stdout.readline().split(), process.stdout.readline().split()
@@ -66,7 +66,7 @@ def test_site_is_served_until_it_is_stopped(command: Callable[..., subprocess.Po
     assert (folder / "ratings.db.secret").stat().st_mode & 0o777 == 0o600
 
 
-def test_without_a_token_it_says_how_to_have_one(command: Callable[..., subprocess.Popen[str]]) -> None:
+def test_admin_page_is_disabled_without_a_token(command: Callable[..., subprocess.Popen[str]]) -> None:
     process = command("--study", "humod", *LOGS)
     assert process.stdout
     url = process.stdout.readline().split()[-1]
@@ -90,14 +90,14 @@ def test_without_a_token_it_says_how_to_have_one(command: Callable[..., subproce
         (("--study", "humod", *LOGS, "--id-parameter", "workerId"), "--id-parameter workerId"),
     ],
 )
-def test_what_is_wrong_is_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_option_errors_are_one_line(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(OptionError) as caught:
         RateSite.main(*arguments)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_weak_tokens_and_secrets_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_token_or_secret_raises_option_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPATHY_ADMIN_TOKEN", "heron")
     with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters"):
         RateSite.main("--study", "humod", *LOGS)
@@ -107,7 +107,7 @@ def test_weak_tokens_and_secrets_are_refused(folder: Path, monkeypatch: pytest.M
         RateSite.main("--study", "humod", *LOGS)
 
 
-def test_missing_libraries_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_uvicorn_error_names_install_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(MissingDependencyError, match=r"uvicorn, which is not installed: pip install .*site"):
         RateSite.main("--study", "humod", *LOGS)

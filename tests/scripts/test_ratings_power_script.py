@@ -45,7 +45,7 @@ def ratings(tmp_path: Path) -> Path:
     return path
 
 
-def test_everything_at_once_and_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_four_tables_are_printed_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     report = run(difference=[0.5], sd=1.0, win_rate=[0.7], items=[40], comparisons_made=[90], out=str(out))
     assert report.text() in capsys.readouterr().out
@@ -61,7 +61,7 @@ def test_everything_at_once_and_its_files(tmp_path: Path, capsys: pytest.Capture
     assert len(list((out / "tables").iterdir())) == 4
 
 
-def test_options_reach_the_numbers() -> None:
+def test_options_are_passed_to_the_computations() -> None:
     sure = {"power": 0.9, "alpha": 0.01, "tests": 2, "runs": 15, "seed": 3}
     spreads = {"sd": 1.1, "same_reply": 0.3, "same_item": 0.1, "scale": [1.0, 2.0, 3.0, 4.0]}
     report = run(difference=[0.5], items=[40], win_rate=[0.7], comparisons_made=[90], ties=0.2, **spreads, **sure)
@@ -74,13 +74,13 @@ def test_options_reach_the_numbers() -> None:
     ]
 
 
-def test_the_defaults_are_said() -> None:
+def test_defaults_are_used_and_shown_in_signature() -> None:
     report = run(difference=[0.5], sd=1.0)
     assert report.tables[0].rows[0][2] == likert_items(LikertDesign(1.0, 2, 0.26), 0.5)
     assert "|pairing:by item|sd:1|same_reply:0.26|same_item:0|" in report.tables[0].notes[-1]
 
 
-def test_a_measured_spread(ratings: Path) -> None:
+def test_spread_is_estimated_from_ratings_unless_given(ratings: Path) -> None:
     found = spread([one for one in ratings_of(ratings) if one.question == "empathy"])
     assert found.same_reply is not None
     assert found.same_item is not None
@@ -131,14 +131,14 @@ def test_a_measured_spread(ratings: Path) -> None:
         ({"difference": [0.5], "sd": 1.0, "scale": [1.0]}, "--scale: name at least two different values"),
     ],
 )
-def test_options_that_cannot_work(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_raise_one_line_option_errors(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError) as error:
         run(**options)
     assert message in str(error.value)
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_files_that_do_not_say_it(ratings: Path, tmp_path: Path) -> None:
+def test_ratings_file_without_usable_spread_raises(ratings: Path, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"^--question: name one of 'empathy', 'fluency'$"):
         run(difference=[0.5], ratings=str(ratings))
     with pytest.raises(OptionError, match=r"^--question 'z' was not asked: name one of 'empathy', 'fluency'$"):

@@ -79,7 +79,7 @@ def table(report: Report, title: str) -> Table:
     return next(one for one in report.tables if one.title == title)
 
 
-def test_a_study_from_file_to_folder(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_is_printed_and_saved(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     report = run(ratings=str(ratings), out=str(out))
     assert report.text() in capsys.readouterr().out
@@ -99,13 +99,13 @@ def test_a_study_from_file_to_folder(ratings: Path, tmp_path: Path, capsys: pyte
     json.loads((out / "report.json").read_text())
 
 
-def test_json_lines_say_the_same(ratings: Path, tmp_path: Path) -> None:
+def test_jsonl_and_csv_give_the_same_tables(ratings: Path, tmp_path: Path) -> None:
     path = tmp_path / "ratings.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows()))
     assert [one.rows for one in run(ratings=str(path)).tables] == [one.rows for one in run(ratings=str(ratings)).tables]
 
 
-def test_leaving_out_by_file_and_by_flag_and_taking_back(ratings: Path, tmp_path: Path) -> None:
+def test_excluding_raters_by_file_or_flag_is_equivalent(ratings: Path, tmp_path: Path) -> None:
     run(ratings=str(ratings), out=str(tmp_path / "out"))
     by_file = run(ratings=str(ratings), exclude=str(tmp_path / "out" / "flagged.csv"))
     by_flag = run(ratings=str(ratings), exclude_flagged=True)
@@ -118,7 +118,7 @@ def test_leaving_out_by_file_and_by_flag_and_taking_back(ratings: Path, tmp_path
     assert run(ratings=str(ratings), exclude_flagged=True, check_tolerance=4.0).tables[-1].title == "Raters"
 
 
-def test_edited_list_and_folder_of_its_report(ratings: Path, tmp_path: Path) -> None:
+def test_edited_exclude_list_in_out_folder_is_not_overwritten(ratings: Path, tmp_path: Path) -> None:
     flagged, left_out = tmp_path / "out" / "flagged.csv", tmp_path / "out" / "tables" / "left_out.csv"
     run(ratings=str(ratings), out=str(tmp_path / "out"))
     edited = "rater,reason\nw0,I know him\n"
@@ -131,7 +131,7 @@ def test_edited_list_and_folder_of_its_report(ratings: Path, tmp_path: Path) -> 
     assert not left_out.exists()
 
 
-def test_raters_can_be_hidden(ratings: Path, tmp_path: Path) -> None:
+def test_hide_raters_removes_names_from_the_report(ratings: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(ratings=str(ratings), hide_raters=True, exclude_flagged=True, out=str(out))
     for path in [*out.glob("report.*"), *(out / "tables").iterdir()]:
@@ -140,7 +140,7 @@ def test_raters_can_be_hidden(ratings: Path, tmp_path: Path) -> None:
     assert "w3" in (out / "flagged.csv").read_text()
 
 
-def test_options_reach_the_numbers(ratings: Path) -> None:
+def test_options_are_passed_to_the_computations(ratings: Path) -> None:
     report = run(
         ratings=str(ratings), resample="both", test="permutation", unit="rating", seed=3, scale=[1, 2, 3, 4, 5]
     )
@@ -151,7 +151,7 @@ def test_options_reach_the_numbers(ratings: Path) -> None:
     assert report == ratings_report(report.title, ratings_of(ratings), wishes)[0]
 
 
-def test_metrics_beside(ratings: Path, tmp_path: Path) -> None:
+def test_items_file_adds_metric_correlations(ratings: Path, tmp_path: Path) -> None:
     items = tmp_path / "items.jsonl"
     items.write_text(
         "".join(
@@ -178,7 +178,7 @@ def test_metrics_beside(ratings: Path, tmp_path: Path) -> None:
         ({"scale": [1.0, 2.0]}, DataError, "is not on the scale 1, 2"),
     ],
 )
-def test_options_that_cannot_work(
+def test_invalid_options_raise_one_line_errors(
     ratings: Path, options: dict[str, Any], kind: type[EmpathyError], message: str
 ) -> None:
     with pytest.raises(kind) as error:
@@ -187,7 +187,7 @@ def test_options_that_cannot_work(
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_the_metrics_of_replies_are_not_replaced_by_the_report(ratings: Path, tmp_path: Path) -> None:
+def test_out_folder_of_items_file_raises_instead_of_overwriting(ratings: Path, tmp_path: Path) -> None:
     items = tmp_path / "scores" / "items.jsonl"
     items.parent.mkdir()
     items.write_text("{}")
@@ -196,13 +196,13 @@ def test_the_metrics_of_replies_are_not_replaced_by_the_report(ratings: Path, tm
     assert items.read_text() == "{}"
 
 
-def test_an_empty_file(tmp_path: Path) -> None:
+def test_empty_file_is_not_computable(tmp_path: Path) -> None:
     path = write(tmp_path / "empty.csv", [])
     with pytest.raises(NotComputableError, match=f"^{re.escape(str(path))} has no ratings: a row with a rating"):
         run(ratings=str(path))
 
 
-def test_bad_rows_can_be_left_out(tmp_path: Path) -> None:
+def test_bad_rows_raise_or_are_skipped(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", [*rows(), {"item": "i0", "rater": "w0", "rating": "x"}])
     with pytest.raises(DataError, match="column rating: 'x' is not a number"):
         run(ratings=str(path))

@@ -72,7 +72,7 @@ def cells(report: Report, place: int = 0, columns: int = 1) -> dict[Any, dict[st
 # --- reports ---------------------------------------------------------------------------------------------------------
 
 
-def test_systems_of_several_logs_beside_one_another(blocks: Path, table: Path) -> None:
+def test_report_compares_systems_of_several_logs(blocks: Path, table: Path) -> None:
     report = score(f"peers={blocks}", table, tokens="space", lower_case=True)
     rows = cells(report)
     name = f"{table.parent.name}/rows.csv"
@@ -98,12 +98,12 @@ def test_systems_of_several_logs_beside_one_another(blocks: Path, table: Path) -
     assert f"- {name}, words a reply: no comparison: 1 and 1 items; at least two common ones are needed" in notes
 
 
-def test_metrics_that_are_named_and_no_others(blocks: Path) -> None:
+def test_metrics_option_selects_the_columns(blocks: Path) -> None:
     report = score(blocks, metrics=["length"])
     assert report.tables[0].header == ["system", "replies", "empty", "no answer", "words a reply"]
 
 
-def test_what_parlai_logs_of_an_evaluation(tmp_path: Path) -> None:
+def test_eval_model_world_log_can_be_scored(tmp_path: Path) -> None:
     EvalModel.main(
         model="repeat_label",
         task="empathy:empathetic_dialogues",
@@ -138,7 +138,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {f"{name}_model": str(found[name]) for name in MODELS}
 
 
-def test_everything_is_printed_and_saved(
+def test_full_report_is_printed_and_saved(
     blocks: Path, tmp_path: Path, models: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     judge = train_judge(tmp_path / "judge")
@@ -174,7 +174,7 @@ def test_everything_is_printed_and_saved(
     assert [(item["turn"], item["emotion"]) for item in items[:2]] == [(2, "proud"), (4, "sad")]
 
 
-def test_scores_do_not_depend_on_what_is_scored_beside(
+def test_scores_do_not_depend_on_other_logs(
     blocks: Path, table: Path, models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metrics = ["epitome", "emotion", "intent", "endex", "fluency"]
@@ -185,7 +185,7 @@ def test_scores_do_not_depend_on_what_is_scored_beside(
     }
 
 
-def test_real_logs_of_two_systems(real_data: Path) -> None:
+def test_real_logs_of_two_systems_share_all_items(real_data: Path) -> None:
     report = score(
         *(f"{name}={real_data}/peers/EmpDG_{name}.txt" for name in ("EmpDG", "Transformer")),
         metrics=["length", "distinct", "bleu"],
@@ -203,17 +203,17 @@ def test_real_logs_of_two_systems(real_data: Path) -> None:
 # --- bad input -------------------------------------------------------------------------------------------------------
 
 
-def test_no_log_is_an_error() -> None:
+def test_missing_logs_raise_option_error() -> None:
     with pytest.raises(OptionError, match=r"^--logs: name at least one log of replies$"):
         ScoreResponses.main(**QUICK)
 
 
-def test_two_logs_of_one_name_are_an_error(blocks: Path) -> None:
+def test_duplicate_log_names_raise_option_error(blocks: Path) -> None:
     with pytest.raises(OptionError, match=r"^--logs: x is used twice: write NAME=FILE to tell them apart$"):
         score(f"x={blocks}", f"x={blocks}")
 
 
-def test_a_judge_that_is_called_as_a_number_beside_it_is_an_error(blocks: Path) -> None:
+def test_judge_named_like_a_metric_raises_option_error(blocks: Path) -> None:
     for judge in ("length=x", "EnDex=x"):
         with pytest.raises(OptionError, match=rf"^--judges: {judge[:-2]} is used twice: write NAME=FILE"):
             score(blocks, judges=[judge], endex_model="y")
@@ -221,14 +221,14 @@ def test_a_judge_that_is_called_as_a_number_beside_it_is_an_error(blocks: Path) 
         score(blocks, judges=["EnDex=x"])
 
 
-def test_a_metric_that_there_is_not_is_refused(blocks: Path) -> None:
+def test_unknown_metric_is_rejected(blocks: Path) -> None:
     with pytest.raises(
         ValueError, match=r"^argument --metrics: invalid choice: 'blue' \(choose from 'all', 'length', "
     ):
         score(blocks, metrics=["blue"])
 
 
-def test_a_model_that_is_not_there_is_named(blocks: Path, tmp_path: Path) -> None:
+def test_missing_model_error_names_the_file(blocks: Path, tmp_path: Path) -> None:
     for name in (*MODELS, "judge"):
         file = f"{tmp_path}/none"
         options: dict[str, Any] = {"judges": [file]} if name == "judge" else {f"{name}_model": file}
@@ -249,7 +249,7 @@ def test_a_model_that_is_not_there_is_named(blocks: Path, tmp_path: Path) -> Non
         ("l.txt", "", "l.txt is empty: name a log of replies"),
     ],
 )
-def test_a_log_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: str, message: str) -> None:
+def test_unreadable_log_error_names_the_file(tmp_path: Path, name: str, content: str, message: str) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(DataError) as error:
         score(tmp_path / name)
@@ -257,7 +257,7 @@ def test_a_log_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: 
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_an_error_is_one_line_of_the_command(tmp_path: Path) -> None:
+def test_command_line_errors_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "l.jsonl").write_text('{"reply": "a"}\nhello\n')
     result = parlai_command("score_responses", "--logs", "l.jsonl", cwd=tmp_path)
     assert result.returncode != 0
@@ -265,7 +265,7 @@ def test_an_error_is_one_line_of_the_command(tmp_path: Path) -> None:
     assert result.stderr.strip().splitlines()[-1].endswith("is the file truncated?")
 
 
-def test_a_log_without_an_answer_is_an_error(tmp_path: Path) -> None:
+def test_log_without_usable_replies_is_not_computable(tmp_path: Path) -> None:
     (tmp_path / "l.jsonl").write_text('{"reply": "", "no_answer": "time-out"}\n' * 2)
     with pytest.raises(NotComputableError, match=r"^x: there is no reply to score: no answer could be used$"):
         score(f"x={tmp_path}/l.jsonl")

@@ -14,18 +14,18 @@ def shown(*takes: str, of_models: bool = False) -> set[str]:
     return {action.dest for action in parser._actions if action.help != SUPPRESS}
 
 
-def test_what_goes_through_no_task_shows_nothing_of_tasks() -> None:
+def test_task_options_are_hidden_unless_requested() -> None:
     assert shown() & OF_WORLDS == set()
     assert {"datapath", "init_opt", "helpall"} <= shown()
     assert shown("task", "datatype") - shown() == {"task", "datatype"}
 
 
-def test_options_of_models_are_there_for_who_takes_them() -> None:
+def test_model_options_are_present_only_when_requested() -> None:
     assert "model_file" not in shown()
     assert "model_file" in shown(of_models=True)
 
 
-def test_what_is_not_shown_is_still_taken_and_on_the_page_of_all() -> None:
+def test_hidden_options_still_parse_and_appear_in_full_help() -> None:
     parser = command_parser("Do")
     assert parser.parse_args(["--batchsize", "3"])["batchsize"] == 3
     assert "--batchsize" not in parser.format_help()

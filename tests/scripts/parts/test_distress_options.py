@@ -18,7 +18,7 @@ def notice(*arguments: str) -> Notice | None:
     return notice_of(parser.parse_args(list(arguments)))
 
 
-def test_services_are_shown_unless_somebody_turns_them_off() -> None:
+def test_notice_has_services_unless_turned_off() -> None:
     everywhere, there = notice(), notice("--country", "US")
     assert everywhere
     assert there
@@ -27,7 +27,7 @@ def test_services_are_shown_unless_somebody_turns_them_off() -> None:
     assert notice("--distress-notice", "off", "--country", "US") is None
 
 
-def test_own_services(tmp_path: Path) -> None:
+def test_help_lines_are_read_from_custom_file(tmp_path: Path) -> None:
     path = tmp_path / "ours.yaml"
     path.write_text(
         "international: {emergency: '112', services: [{name: Herons, how: call 1}]}\n"

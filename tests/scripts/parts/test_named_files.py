@@ -22,11 +22,11 @@ from parlai_empathy.scripts.parts.named_files import by_name, name_and_file
         ("a name=x", "a name", "x"),
     ],
 )
-def test_a_name_is_what_stands_before_the_first_sign(text: str, name: str, file: str) -> None:
+def test_name_precedes_first_equals_sign_or_is_derived_from_path(text: str, name: str, file: str) -> None:
     assert name_and_file(text) == (name, file)
 
 
-def test_a_file_that_has_the_sign_in_its_own_name_needs_no_other(tmp_path: Path) -> None:
+def test_existing_file_with_equals_sign_is_not_split(tmp_path: Path) -> None:
     file = tmp_path / "lr=0.1.jsonl"
     assert name_and_file(str(file)) == (f"{tmp_path}/lr", "0.1.jsonl"), "nothing is there"
     file.touch()
@@ -34,25 +34,25 @@ def test_a_file_that_has_the_sign_in_its_own_name_needs_no_other(tmp_path: Path)
     assert name_and_file(f"slow={file}") == ("slow", str(file))
 
 
-def test_a_name_can_be_written_whatever_the_files_is(tmp_path: Path) -> None:
+def test_undecodable_bytes_in_names_become_question_marks(tmp_path: Path) -> None:
     """The bytes of a file name may be invalid UTF-8, but a table's text may not."""
     file = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")
     assert name_and_file(file) == (f"{tmp_path.name}/?.jsonl", file)
     assert name_and_file(os.fsdecode(b"\xe9=") + file) == ("?", file)
 
 
-def test_a_long_list_of_files_is_a_text_like_others() -> None:
+def test_long_list_of_files_is_accepted() -> None:
     files = ",".join(f"model/seed{number}" for number in range(1000))
     assert name_and_file(f"many={files}") == ("many", files)
 
 
-def test_several_are_kept_in_order() -> None:
+def test_by_name_keeps_order() -> None:
     assert list(by_name("--logs", ["b=x", "a=y", "c/d"]).items()) == [("b", "x"), ("a", "y"), ("c/d", "c/d")]
     assert by_name("--logs", []) == {}
 
 
 @pytest.mark.parametrize("text", ["", "x=", "="])
-def test_a_name_without_a_file_is_refused(text: str) -> None:
+def test_name_without_file_raises_option_error(text: str) -> None:
     with pytest.raises(OptionError) as error:
         by_name("--logs", ["a=b", text])
     assert str(error.value) == f"--logs {text}: names no file: write NAME=FILE"
@@ -62,7 +62,7 @@ def test_a_name_without_a_file_is_refused(text: str) -> None:
     ("named", "taken", "name"),
     [(["x=a", "x=b"], [], "x"), (["a/x", "b/a/x"], [], "a/x"), (["a/x", "a/x"], [], "a/x"), (["x=a"], ["x"], "x")],
 )
-def test_two_of_one_name_are_refused(named: list[str], taken: list[str], name: str) -> None:
+def test_duplicate_name_raises_option_error(named: list[str], taken: list[str], name: str) -> None:
     with pytest.raises(OptionError) as error:
         by_name("--logs", named, taken)
     assert str(error.value) == f"--logs: {name} is used twice: write NAME=FILE to tell them apart"

@@ -11,7 +11,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.scripts.parts.ratings_options import add_ratings, check_scale
 
 
-def test_what_is_added() -> None:
+def test_ratings_options_are_parsed_with_defaults() -> None:
     parser = ArgumentParser()
     parser.register("type", "bool", lambda text: text == "true")
     add_ratings(parser.add_argument_group("Ratings"))
@@ -21,7 +21,7 @@ def test_what_is_added() -> None:
 
 
 @pytest.mark.parametrize("scale", [[], [3.0], [3.0, 3.0]])
-def test_a_scale_has_two_values(scale: list[float]) -> None:
+def test_scale_needs_two_distinct_values(scale: list[float]) -> None:
     with pytest.raises(
         OptionError, match=r"^--scale: name at least two different values, for instance --scale 1 2 3 4 5$"
     ):
@@ -29,11 +29,11 @@ def test_a_scale_has_two_values(scale: list[float]) -> None:
 
 
 @pytest.mark.parametrize(("scale", "wrong"), [([1.0, math.nan, 5.0], "nan"), ([math.inf, 1.0], "inf")])
-def test_a_scale_has_numbers(scale: list[float], wrong: str) -> None:
+def test_non_finite_scale_values_raise_option_error(scale: list[float], wrong: str) -> None:
     with pytest.raises(OptionError, match=rf"^--scale {wrong}: a rating cannot have this value: name finite numbers$"):
         check_scale(scale)
 
 
-def test_scales_that_are_fine() -> None:
+def test_valid_scales_are_accepted() -> None:
     check_scale(None)
     check_scale([0.0, 1.0])

@@ -16,16 +16,16 @@ def recipe(*arguments: str, subreddits: tuple[str, ...] = ()) -> Recipe:
     return recipe_of({**parser.parse_args(list(arguments)), "subreddits": list(subreddits)})
 
 
-def test_left_out_they_are_the_papers() -> None:
+def test_defaults_are_the_default_recipe() -> None:
     assert recipe() == Recipe()
 
 
-def test_what_is_said_is_taken() -> None:
+def test_given_options_set_the_recipe() -> None:
     found = recipe("--weights", "ee=1, re=2.5", "--medians", "pv=3", "--kappa", "0.5", "--seed", "7", subreddits=("a",))
     expected = Recipe(weights={"ee": 1.0, "re": 2.5}, medians={"pv": 3.0}, kappa=0.5, seed=7, subreddits=("a",))
     assert found == expected
 
 
-def test_numbers_that_are_none() -> None:
+def test_non_numeric_constant_raises_option_error() -> None:
     with pytest.raises(OptionError, match=r"^--alphas 'be=two': must be of the form ae=3,re=3$"):
         recipe("--alphas", "ae=3,be=two")

@@ -16,18 +16,18 @@ def parser() -> ParlaiParser:
     return parser
 
 
-def test_every_metric_can_be_named(parser: ParlaiParser) -> None:
+def test_every_metric_is_accepted(parser: ParlaiParser) -> None:
     assert parser.parse_args(["--metrics", *METRICS])["metrics"] == list(METRICS)
     assert parser.parse_args([])["metrics"] == ["all"]
 
 
-def test_no_other_can(parser: ParlaiParser, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_metric_is_rejected(parser: ParlaiParser, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parser.parse_args(["--metrics", "warmth"])
     assert "invalid choice: 'warmth'" in capsys.readouterr().err
 
 
-def test_models_have_options_of_their_own(parser: ParlaiParser) -> None:
+def test_each_metric_model_has_its_own_option(parser: ParlaiParser) -> None:
     found = parser.parse_args(["--epitome-model", "a", "--fluency-model", "b"])
     names = ("epitome", "emotion", "intent", "endex", "fluency")
     assert [found[f"{name}_model"] for name in names] == ["a", None, None, None, "b"]

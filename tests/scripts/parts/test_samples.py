@@ -15,10 +15,10 @@ from parlai_empathy.scripts.parts.samples import check_samples
     ("options", "message"),
     [({"resamples": 0}, "--resamples 0: must be at least 1"), ({"seed": -1}, "--seed -1: must be at least 0")],
 )
-def test_what_cannot_work_is_named(options: dict[str, int], message: str) -> None:
+def test_invalid_resamples_or_seed_raise_option_error(options: dict[str, int], message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         check_samples(Opt({"resamples": 1, "seed": 0, **options}))
 
 
-def test_the_least_that_works() -> None:
+def test_minimum_resamples_and_seed_are_accepted() -> None:
     check_samples(Opt({"resamples": 1, "seed": 0}))

@@ -10,7 +10,7 @@ from parlai_empathy.scripts.parts.stopping import stopped
 @pytest.mark.parametrize(
     ("advice", "said"), [("", "\nStopped.\n"), ("It goes on tomorrow.", "\nStopped. It goes on tomorrow.\n")]
 )
-def test_it_says_so_and_has_the_status_of_an_end_by_ctrl_c(
+def test_stopped_command_prints_message_and_exits_130(
     capsys: pytest.CaptureFixture[str], advice: str, said: str
 ) -> None:
     assert stopped(advice).code == 130

@@ -22,12 +22,12 @@ def parser() -> ParlaiParser:
     return parser
 
 
-def test_each_suite_can_be_run() -> None:
+def test_suite_choices_match_suites() -> None:
     actions = {action.dest: action for action in Leaderboard.setup_args()._actions}
     assert list(actions["suite"].choices or ()) == list(SUITES)
 
 
-def test_what_is_left_out(parser: ParlaiParser) -> None:
+def test_suite_option_defaults(parser: ParlaiParser) -> None:
     found = parser.parse_args([])
     named = {name: found[name] for name in ("humod_split", "references", "eval_args", "logs", "tasks", "sets")}
     assert named == {
@@ -43,7 +43,7 @@ def test_what_is_left_out(parser: ParlaiParser) -> None:
 COMMON = {"help", "helpall", "suite", "models", "out", "edition"}
 
 
-def test_of_each_option_of_ours_it_is_known_which_suite_reads_it() -> None:
+def test_every_leaderboard_option_is_assigned_to_a_suite() -> None:
     theirs = {action.dest for action in ParlaiParser(True, False)._actions}
     ours = {action.dest for action in Leaderboard.setup_args()._actions} - theirs - COMMON
     assert ours == {option for options in READ_BY.values() for option in options}
@@ -68,16 +68,16 @@ def test_of_each_option_of_ours_it_is_known_which_suite_reads_it() -> None:
         ),
     ],
 )
-def test_an_option_of_another_suite_is_refused(suite: str, options: list[str], message: str) -> None:
+def test_option_of_another_suite_raises_option_error(suite: str, options: list[str], message: str) -> None:
     command = ["--suite", suite, "--edition", "sample", "--loglevel", "error", *options]
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Leaderboard.main(*command)
 
 
 @pytest.mark.parametrize("suite", READ_BY)
-def test_options_of_the_suite_and_of_all_are_taken(suite: str) -> None:
+def test_suite_and_common_options_are_accepted(suite: str) -> None:
     check_typed(Opt({"suite": suite, "override": dict.fromkeys((*READ_BY[suite], *COMMON, "datapath", "loglevel"))}))
 
 
-def test_every_set_can_be_named(parser: ParlaiParser) -> None:
+def test_every_evaluation_set_is_accepted(parser: ParlaiParser) -> None:
     assert parser.parse_args(["--sets", *EVALUATION_SETS])["sets"] == list(EVALUATION_SETS)

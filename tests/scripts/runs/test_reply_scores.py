@@ -30,7 +30,7 @@ def report(*systems: System, arguments: tuple[str, ...] = (), **more: Any) -> Re
     return response_report("Title", systems, {**opt, "resamples": 10, "seed": 0, "edition": "sample", **more})
 
 
-def test_by_default_all_is_measured_that_needs_nothing() -> None:
+def test_default_metrics_are_those_without_models() -> None:
     found = report(ONE, OTHER)
     assert found.title == "Title"
     expected = ["words a reply", "Dist-1", "Dist-2", "Dist-1 in a reply", "Dist-2 in a reply", "NIDF", "AVG BLEU"]
@@ -43,18 +43,18 @@ def test_by_default_all_is_measured_that_needs_nothing() -> None:
     assert [item["system"] for item in found.items] == ["one", "one", "other", "other"]
 
 
-def test_a_single_system_is_compared_with_nobody() -> None:
+def test_single_system_has_no_differences_table() -> None:
     assert [table.title.split()[0] for table in report(ONE).tables] == ["Replies", "Numbers"]
 
 
-def test_how_words_are_counted_is_chosen() -> None:
+def test_tokenization_options_appear_in_signatures() -> None:
     arguments = ("--metrics", "length", "nidf", "--tokens", "space", "--lower-case", "true", "--nidf", "max")
     notes = "\n".join(report(ONE, arguments=arguments).tables[0].notes)
     assert "words a reply|case:lower|tokens:space|" in notes
     assert "NIDF|words:max|case:lower|tokens:space|counts:ed_train_sample|" in notes
 
 
-def test_engagingness_stands_beside_the_others(tmp_path: Path) -> None:
+def test_endex_column_is_reported_next_to_other_metrics(tmp_path: Path) -> None:
     model = str(train_judge(tmp_path, task="empathy:red"))
     arguments = ("--metrics", "length", "endex", "--endex-model", model, "--endex-score", "class")
     table = report(ONE, OTHER, arguments=arguments).tables[0]
@@ -65,7 +65,7 @@ def test_engagingness_stands_beside_the_others(tmp_path: Path) -> None:
     assert any("|reads:reply|output:class|" in note for note in alone.notes)
 
 
-def test_the_seed_decides_the_samples() -> None:
+def test_seed_determines_the_intervals() -> None:
     first, second, third = (report(ONE, OTHER, seed=seed).tables[1].rows for seed in (1, 1, 2))
     assert first == second != third
 
@@ -80,7 +80,7 @@ def test_the_seed_decides_the_samples() -> None:
         (("--judges", "length=a"), {}, "--judges: length is used twice: write NAME=FILE to tell them apart"),
     ],
 )
-def test_options_that_cannot_work(arguments: tuple[str, ...], more: dict[str, Any], message: str) -> None:
+def test_invalid_options_raise_option_error(arguments: tuple[str, ...], more: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         report(ONE, arguments=arguments, **more)
 
@@ -88,7 +88,7 @@ def test_options_that_cannot_work(arguments: tuple[str, ...], more: dict[str, An
 @pytest.mark.parametrize(
     ("metric", "reason"), [("distinct", "Dist-n: no reply has a word"), ("bleu", "AVG BLEU: no reply has a reference")]
 )
-def test_where_nothing_can_be_measured_the_reason_is_named(metric: str, reason: str) -> None:
+def test_unmeasurable_metric_error_names_the_reason(metric: str, reason: str) -> None:
     with pytest.raises(OptionError, match=f"^--metrics: nothing could be measured: {reason}"):
         report(System("one", [LoggedReply(""), LoggedReply(" ")]), arguments=("--metrics", metric))
 
@@ -96,7 +96,7 @@ def test_where_nothing_can_be_measured_the_reason_is_named(metric: str, reason: 
 # --- ratings ---------------------------------------------------------------------------------------------------------
 
 
-def test_ratings_are_set_beside_the_metrics(tmp_path: Path) -> None:
+def test_ratings_are_correlated_with_metrics(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("item,rater,rating\none#1,ann,4\none#2,ann,1\nother#1,ann,2\nother#2,ann,3\n")
     found = report(ONE, OTHER, arguments=("--metrics", "length"), ratings=str(tmp_path / "r.csv"))
     # Lengths 6, 0, 3, 3: ranks 4, 1, 2.5, 2.5 beside 4, 1, 2, 3. Deviations from 2.5: 1.5, -1.5, 0, 0 and 1.5, -1.5,
@@ -115,7 +115,7 @@ def test_ratings_are_set_beside_the_metrics(tmp_path: Path) -> None:
         ("reply,stars\n", DataError, "r.csv, line 1: the header lacks the column(s) item, rater, rating"),
     ],
 )
-def test_ratings_are_looked_at_before_anything_is_scored(
+def test_invalid_ratings_raise_before_scoring(
     tmp_path: Path, content: str, kind: type[EmpathyError], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reply_scores, "reply_metrics", lambda *_: pytest.fail("no model should be loaded"))

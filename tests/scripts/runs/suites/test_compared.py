@@ -8,7 +8,7 @@ from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.scripts.runs.suites.compared import check_any, eval_options
 
 
-def test_options_of_evaluations_are_split_as_a_shell_does() -> None:
+def test_eval_args_are_split_like_a_shell() -> None:
     opt = {"edition": "sample", "eval_args": "--inference beam --text 'a b' --task-x -t2"}
     assert eval_options(opt) == ["--edition", "sample", "--inference", "beam", "--text", "a b", "--task-x", "-t2"]
 
@@ -25,14 +25,14 @@ def test_options_of_evaluations_are_split_as_a_shell_does() -> None:
         ("--world-logs x", "--world-logs", "leave it out"),
     ],
 )
-def test_what_the_report_says_cannot_be_changed_behind_it(typed: str, named: str, advice: str) -> None:
+def test_eval_args_reserved_by_the_leaderboard_raise_option_error(typed: str, named: str, advice: str) -> None:
     """Else ``-dt valid`` would label valid numbers as "test fold", and ``-mf`` would evaluate one model for all."""
     message = f"^--eval-args {named}: the leaderboard sets it for all models: {advice}$"
     with pytest.raises(OptionError, match=message):
         eval_options({"edition": "sample", "eval_args": typed})
 
 
-def test_if_all_fail_and_there_is_nothing_else_it_is_an_error() -> None:
+def test_check_any_raises_only_if_all_failed_and_nothing_else_remains() -> None:
     with pytest.raises(ModelFileError, match=r"^b: is broken; all 2 failed$"):
         check_any(False, ["b: is broken", "a: is gone"])
     with pytest.raises(ModelFileError, match=r"^a: is broken$"):

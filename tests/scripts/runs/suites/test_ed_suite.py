@@ -72,7 +72,7 @@ def out(tmp_path_factory: pytest.TempPathFactory, ranker: Path) -> Path:
     return folder
 
 
-def test_its_numbers_are_those_of_eval_model(out: Path, ranker: Path) -> None:
+def test_model_metrics_match_eval_model(out: Path, ranker: Path) -> None:
     (table,) = json.loads((out / "out" / "report.json").read_text())["tables"]
     rows = {row[0]: dict(zip(table["header"], row, strict=True)) for row in table["rows"]}
     assert list(rows) == ["ranks", *(one.name for one in PUBLISHED)]
@@ -86,7 +86,7 @@ def test_its_numbers_are_those_of_eval_model(out: Path, ranker: Path) -> None:
     assert signature.startswith("P@k,100|protocol:shuffled|seed:42|")
 
 
-def test_a_classifiers_numbers_are_those_of_eval_model(classifier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_classifier_accuracy_matches_eval_model(classifier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def in_this_process(arguments: list[str], answer: Path, log: Path) -> int:
         evaluate.main(str(answer), *arguments, "--loglevel", "error")
         return 0
@@ -103,7 +103,7 @@ def test_a_classifiers_numbers_are_those_of_eval_model(classifier: Path, monkeyp
         assert row[column] == pytest.approx(100 * float(theirs["accuracy"]))
 
 
-def test_what_is_printed_and_what_is_saved(out: Path) -> None:
+def test_report_is_printed_and_saved_with_plot(out: Path) -> None:
     printed = (out / "stdout").read_text()
     markdown = (out / "out" / "report.md").read_text()
     assert markdown.split("\n![")[0].strip() in printed
@@ -114,13 +114,13 @@ def test_what_is_printed_and_what_is_saved(out: Path) -> None:
         assert image.format == "PNG"
 
 
-def test_models_that_fail_are_named_in_the_notes(out: Path) -> None:
+def test_failed_models_are_listed_in_notes(out: Path) -> None:
     markdown = (out / "out" / "report.md").read_text()
     assert re.search(r"^- torn: left out: .*torn is cut off or damaged: .*\.log\)$", markdown, re.M)
     assert "\n- gone: left out: gone/model is not a trained model: model and model.opt must exist\n" in markdown
 
 
-def test_a_second_run_evaluates_nothing_again(
+def test_second_run_reuses_saved_evaluations(
     out: Path, ranker: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def fail(*_: object) -> int:
@@ -135,7 +135,7 @@ def test_a_second_run_evaluates_nothing_again(
     ]
 
 
-def test_an_interrupted_run_says_how_it_goes_on(
+def test_interrupt_message_explains_how_to_resume(
     ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: object) -> int:
@@ -150,7 +150,7 @@ def test_an_interrupted_run_says_how_it_goes_on(
     assert capsys.readouterr().err.endswith("\nStopped.\n")
 
 
-def test_the_options_that_reach_eval_model(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_are_passed_to_eval_model(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 
     def remember(arguments: list[str], answer: Path, log: Path) -> int:
@@ -173,12 +173,12 @@ def test_the_options_that_reach_eval_model(ranker: Path, monkeypatch: pytest.Mon
     ]
 
 
-def test_if_all_models_fail_the_command_does(tmp_path: Path) -> None:
+def test_command_fails_if_all_models_fail(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"^x: .*/none is not a trained model: .*; all 2 failed$"):
         board(models=[f"x={tmp_path}/none", f"y={tmp_path}/neither"])
 
 
-def test_if_all_models_fail_logs_are_not_lost(tmp_path: Path) -> None:
+def test_logs_are_reported_even_if_all_models_fail(tmp_path: Path) -> None:
     (tmp_path / "log.txt").write_text(LOG)
     report = board(models=[f"x={tmp_path}/none"], logs=[f"MoEL={tmp_path}/log.txt"])
     measured, logged = report.tables
@@ -190,7 +190,7 @@ def test_if_all_models_fail_logs_are_not_lost(tmp_path: Path) -> None:
 # --- logs ------------------------------------------------------------------------------------------------------------
 
 
-def test_logs_of_other_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_of_other_systems_are_scored_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "moel.txt").write_text(LOG * 2)
     (tmp_path / "mine.jsonl").write_text('{"reply": "How great!", "reference": "How great!"}\n{"reply": ""}\n')
     report = board(
@@ -212,7 +212,7 @@ def test_logs_of_other_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ]
 
 
-def test_a_log_that_cannot_be_read_ends_it_before_models_are_evaluated(
+def test_unreadable_log_raises_before_models_are_evaluated(
     ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(suite, "measure", lambda *_: pytest.fail("nothing should be evaluated"))
@@ -221,7 +221,7 @@ def test_a_log_that_cannot_be_read_ends_it_before_models_are_evaluated(
         board(models=[str(ranker)], logs=[str(tmp_path / "log.txt")])
 
 
-def test_a_real_log(real_data: Path) -> None:
+def test_real_log_metrics_are_plausible(real_data: Path) -> None:
     row = read(board(logs=[f"EmpDG={real_data}/peers/EmpDG_EmpDG.txt"], tokens="space"))["EmpDG"]
     assert (row["replies"], row["empty"]) == (2713, 0)
     # Published Dist-1 and Dist-2 are for twice as many replies, which makes them smaller.
@@ -246,12 +246,12 @@ def test_a_real_log(real_data: Path) -> None:
         ),
     ],
 )
-def test_options_that_cannot_work(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_raise_option_error(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}"):
         board(**options)
 
 
-def test_a_data_set_twice_is_one(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicate_tasks_are_merged(ranker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(suite, "measure", lambda *given: seen.append(given) or [])
     board(models=[str(ranker)], tasks=["ed", "ed"])

@@ -52,7 +52,7 @@ def rows(report: Report, place: int = 0) -> dict[str, dict[str, Any]]:
     return {str(row[0]): dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
 
 
-def test_a_model_is_asked_for_the_last_reply_of_each_conversation(ranker: Path, tmp_path: Path) -> None:
+def test_model_replies_at_the_last_turn_of_each_conversation(ranker: Path, tmp_path: Path) -> None:
     report = board(models=[f"ranks={ranker}"], out=str(tmp_path))
     found = rows(report)
     assert list(found) == ["people", "ranks"]
@@ -72,7 +72,7 @@ def test_a_model_is_asked_for_the_last_reply_of_each_conversation(ranker: Path, 
     assert not differences & {"AVG BLEU", "BLEU-4 (sacrebleu)"}
 
 
-def test_a_second_run_asks_nobody_again(ranker: Path, tmp_path: Path, runs: list[list[str]]) -> None:
+def test_second_run_reuses_saved_replies(ranker: Path, tmp_path: Path, runs: list[list[str]]) -> None:
     first = board(models=[f"ranks={ranker}"], out=str(tmp_path))
     assert len(runs) == 1
     second = board(models=[f"ranks={ranker}"], out=str(tmp_path))
@@ -84,7 +84,7 @@ def test_a_second_run_asks_nobody_again(ranker: Path, tmp_path: Path, runs: list
     assert len(runs) == 2
 
 
-def test_a_language_model_with_a_prompt_takes_part(tmp_path: Path) -> None:
+def test_prompted_language_model_can_be_evaluated(tmp_path: Path) -> None:
     path = tmp_path / "echo"
     TrainModel.main("-m", "empathy:in_context", "--lm-backend", "echo", "-mf", str(path), "--loglevel", "error")
     report = board(models=[str(path)], out=str(tmp_path / "out"))
@@ -94,12 +94,12 @@ def test_a_language_model_with_a_prompt_takes_part(tmp_path: Path) -> None:
     assert replies == last_turns, "it repeats what was said last"
 
 
-def test_single_turn_mode(ranker: Path) -> None:
+def test_ed_history_1_gives_single_turn_contexts(ranker: Path) -> None:
     report = board(models=[f"ranks={ranker}"], eval_args="--ed-history 1")
     assert {item["turn"] for item in report.items} == {2}
 
 
-def test_logs_stand_beside_models(ranker: Path, tmp_path: Path) -> None:
+def test_logs_are_reported_next_to_models(ranker: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     records = [{"reply": "oh dear", "context": ["i fell"], "reference": "ouch"}] * 2
     log.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -108,14 +108,14 @@ def test_logs_stand_beside_models(ranker: Path, tmp_path: Path) -> None:
     assert found["theirs"]["replies"] == 2
 
 
-def test_logs_alone(tmp_path: Path, runs: list[list[str]]) -> None:
+def test_logs_alone_run_no_evaluation(tmp_path: Path, runs: list[list[str]]) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps({"reply": "oh dear", "context": ["i fell"]}) + "\n")
     assert list(rows(board(logs=[f"theirs={log}"]))) == ["theirs"], "nobody knows what people said"
     assert runs == []
 
 
-def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Path) -> None:
+def test_failed_model_is_skipped_unless_nothing_else_remains(ranker: Path, tmp_path: Path) -> None:
     report = board(models=[f"gone={tmp_path}/gone", f"ranks={ranker}"])
     assert list(rows(report)) == ["people", "ranks"]
     left_out = f"- left out: gone: {tmp_path}/gone is not a trained"
@@ -139,12 +139,12 @@ def test_a_model_that_fails_does_not_keep_the_others(ranker: Path, tmp_path: Pat
         ({"logs": ["x=a"], "models": ["x=b"]}, "--models: x is used twice: write NAME=FILE to tell them apart"),
     ],
 )
-def test_options_that_cannot_work(options: dict[str, Any], reason: str) -> None:
+def test_invalid_options_raise_option_error(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(OptionError, match=f"^{reason}$"):
         board(**options)
 
 
-def test_an_interrupted_run_says_how_it_goes_on(
+def test_interrupt_message_explains_how_to_resume(
     ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: object) -> int:

@@ -48,7 +48,7 @@ def names(report: Report, table: int = 0) -> list[Any]:
 # --- the whole -------------------------------------------------------------------------------------------------------
 
 
-def test_baselines_need_no_model() -> None:
+def test_baselines_are_scored_without_models() -> None:
     report = board()
     assert names(report)[:4] == RULES
     assert {item["set"] for item in report.items} == set(SETS)
@@ -58,7 +58,7 @@ def test_baselines_need_no_model() -> None:
     assert [item["scores"]["question"] for item in report.items if item["set"] == "fed"] == expected.tolist()
 
 
-def test_trained_judges_stand_beside_them(models: dict[str, Path], tmp_path: Path) -> None:
+def test_trained_judges_are_reported_next_to_baselines(models: dict[str, Path], tmp_path: Path) -> None:
     named = [f"endex={models['one']},{models['two']}", f"votes={models['votes']}", f"relevance={models['rated']}"]
     report = board(models=named, out=str(tmp_path), sets=["fed", "predeng_600"])
     assert names(report)[:7] == [*RULES, "endex", "votes", "relevance"]
@@ -72,25 +72,25 @@ def test_trained_judges_stand_beside_them(models: dict[str, Path], tmp_path: Pat
     assert any("trained:empathy:red:BE|" in note and "reads:context+reply" in note for note in report.tables[0].notes)
 
 
-def test_how_endex_scores_is_an_option(models: dict[str, Path]) -> None:
+def test_endex_score_and_context_options_change_the_scores(models: dict[str, Path]) -> None:
     report = board(models=[f"e={models['one']}"], endex_score="class", endex_context=False, sets=["fed"])
     assert {item["scores"]["e"] for item in report.items} <= {0.0, 1.0}
     assert any("|reads:reply|output:class|" in note for note in report.tables[0].notes)
 
 
-def test_a_model_of_the_zoo_is_a_judge_too(models: dict[str, Path], tmp_path: Path) -> None:
+def test_zoo_model_can_be_a_judge(models: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(models["one"].parent, tmp_path / "models" / "empathy" / "text_classifier_emotion")
     report = board(models=["zoo=zoo:empathy/text_classifier_emotion/model"], sets=["fed"], datapath=str(tmp_path))
     assert "zoo" in names(report)
 
 
-def test_a_long_list_of_trainings_is_looked_at_one_by_one(tmp_path: Path) -> None:
+def test_missing_file_in_long_training_list_is_named(tmp_path: Path) -> None:
     files = ",".join(f"{tmp_path}/seed{number}" for number in range(500))
     with pytest.raises(ModelFileError, match=f"^{tmp_path}/seed0 is not a trained model: "):
         board(models=[f"many={files}"])
 
 
-def test_the_seed_decides_about_chance() -> None:
+def test_seed_determines_random_baseline_scores() -> None:
     first, again, other = (
         [item["scores"]["random"] for item in board(seed=seed, sets=["fed"]).items] for seed in (1, 1, 2)
     )
@@ -98,7 +98,7 @@ def test_the_seed_decides_about_chance() -> None:
 
 
 @pytest.mark.parametrize("options", [{"resamples": 0}, {"seed": -1}])
-def test_samples_and_seed_are_checked(options: dict[str, int]) -> None:
+def test_invalid_resamples_or_seed_raise_option_error(options: dict[str, int]) -> None:
     with pytest.raises(OptionError, match=r"^--(resamples 0: must be at least 1|seed -1: must be at least 0)$"):
         board(**options)
 
@@ -115,7 +115,7 @@ def only(*there: str) -> Any:
     return of
 
 
-def test_sets_that_are_not_to_be_had_are_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_sets_are_skipped_with_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     monkeypatch.setattr(suite, "engagement_set", only("fed"))
@@ -126,21 +126,21 @@ def test_sets_that_are_not_to_be_had_are_left_out_with_a_warning(monkeypatch: py
     assert f"- {warnings[0]}" in report.tables[0].notes
 
 
-def test_a_set_that_is_named_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explicitly_named_set_must_be_available(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "engagement_set", only("fed"))
     with pytest.raises(DownloadError, match=r"^grade is nowhere: put it somewhere$"):
         board(sets=["fed", "grade"])
     assert {item["set"] for item in board(sets=["fed", "fed"]).items} == {"fed"}
 
 
-def test_without_any_set_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_available_set_raises_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "engagement_set", only())
     message = r"^--suite endex: none of its sets is available; better: better is nowhere: put it somewhere$"
     with pytest.raises(DownloadError, match=message):
         board()
 
 
-def test_sets_of_one_reply_are_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_reply_sets_are_not_computable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "engagement_set", lambda name, opt: engagement_set(name, {"edition": "sample"})[:1])
     with pytest.raises(
         NotComputableError, match=r"^nothing can be correlated: random, BETTER: no correlation for 1 items"
@@ -158,7 +158,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unread")
-def test_models_are_checked_first(models: dict[str, Path], tmp_path: Path) -> None:
+def test_models_are_checked_before_sets_are_read(models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"^\S+/none is not a trained model: none and none\.opt must exist$"):
         board(models=[f"endex={models['one']},{tmp_path}/none"])
     retriever = train_base(tmp_path / "retriever")
@@ -167,7 +167,7 @@ def test_models_are_checked_first(models: dict[str, Path], tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("unread")
-def test_names_are_checked(models: dict[str, Path]) -> None:
+def test_invalid_model_names_raise_option_error(models: dict[str, Path]) -> None:
     one = models["one"]
     with pytest.raises(OptionError, match=r"^--models: question is used twice: write NAME=FILE to tell them apart$"):
         board(models=[f"question={one}"])
@@ -183,7 +183,7 @@ def test_names_are_checked(models: dict[str, Path]) -> None:
 
 
 @pytest.mark.usefixtures("unread")
-def test_trainings_of_one_judge_learnt_the_same(models: dict[str, Path]) -> None:
+def test_training_runs_of_a_judge_must_share_training_data(models: dict[str, Path]) -> None:
     for other, text in (("votes", "BE"), ("rated", "other data than RED")):
         sources = rf"\(\S+ from RED's aggregate, \S+ from {text}\)"
         message = rf"^--models e: its training runs used different data {sources}: give"
@@ -192,7 +192,7 @@ def test_trainings_of_one_judge_learnt_the_same(models: dict[str, Path]) -> None
 
 
 @pytest.mark.usefixtures("unread")
-def test_trainings_on_different_files_of_red_are_not_one_judge(models: dict[str, Path], tmp_path: Path) -> None:
+def test_training_runs_of_a_judge_must_share_the_red_file(models: dict[str, Path], tmp_path: Path) -> None:
     def on(name: str, red_file: str) -> Path:
         folder = tmp_path / name
         shutil.copytree(models["one"].parent, folder)
@@ -207,7 +207,7 @@ def test_trainings_on_different_files_of_red_are_not_one_judge(models: dict[str,
     assert suite._dimensions("e", [str(one), str(same)], "") == "RED's aggregate"
 
 
-def test_a_file_may_have_commas_in_its_name(models: dict[str, Path], tmp_path: Path) -> None:
+def test_existing_file_with_comma_is_one_training_run(models: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "a,b"
     folder.symlink_to(models["one"].parent)
     report = board(models=[f"e={folder}/model"], sets=["fed"])
@@ -234,11 +234,11 @@ def test_a_file_may_have_commas_in_its_name(models: dict[str, Path], tmp_path: P
         ({}, None),
     ],
 )
-def test_what_a_judge_learnt_from(opt: dict[str, Any], expected: str | None) -> None:
+def test_training_data_is_derived_from_model_options(opt: dict[str, Any], expected: str | None) -> None:
     assert learnt_from(opt) == expected
 
 
-def test_on_the_command_line_an_error_is_one_line(tmp_path: Path) -> None:
+def test_command_line_errors_are_one_line(tmp_path: Path) -> None:
     result = parlai_command("leaderboard", "--suite", "endex", "--models", "x=none", cwd=tmp_path)
     assert result.returncode != 0
     assert result.stderr.strip().splitlines()[-1] == "error: none is not a trained model: none and none.opt must exist"
