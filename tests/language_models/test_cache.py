@@ -23,7 +23,7 @@ from parlai_empathy.language_models.prompt import Message, Sampling
 ANSWER = Completion("Oh dear 🙂\n", "stop", 7, 3)
 
 
-def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
+def test_stored_answers_are_found_after_reopening(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "cache"
     cache = Cache(path)
     assert cache.find("a") is None
@@ -37,7 +37,7 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
     assert len(again) == 2
 
 
-def test_every_part_of_the_question_counts() -> None:
+def test_key_depends_on_every_part_of_the_request() -> None:
     text, chat = "hello", (Message("user", "hello"),)
     sampling = Sampling(seed=1)
     questions: list[Any] = [
@@ -62,12 +62,12 @@ def test_every_part_of_the_question_counts() -> None:
 
 
 @given(st.text(), st.text())
-def test_other_prompts_have_other_keys(one: str, other: str) -> None:
+def test_keys_are_equal_only_for_equal_prompts(one: str, other: str) -> None:
     keys = cache_key("m", "", one, Sampling()), cache_key("m", "", other, Sampling())
     assert (keys[0] == keys[1]) == (one == other)
 
 
-def test_a_key_stays_the_same_in_later_releases() -> None:
+def test_key_is_stable_across_releases() -> None:
     # Paid answers must be found again: a different key means a new cache format.
     assert cache_key("m", "i", "hello", Sampling()) == (
         "9be346af2a22a61a938f34099d06aa06e30c01ffe002c1583adfe5376ef614ab"
@@ -85,7 +85,7 @@ for number in range(100000):
 """
 
 
-def test_what_was_kept_survives_a_kill(tmp_path: Path) -> None:
+def test_stored_answers_survive_sigkill(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path / "cache")], stdout=subprocess.PIPE, text=True
     ) as process:
@@ -112,7 +112,7 @@ for number in range(20):
 """
 
 
-def test_processes_may_share_it(tmp_path: Path) -> None:
+def test_concurrent_processes_share_a_cache(tmp_path: Path) -> None:
     path = str(tmp_path / "cache")
     processes = [subprocess.Popen([sys.executable, "-c", SHARING, path, name]) for name in "abc"]
     assert [process.wait(60) for process in processes] == [0, 0, 0]
@@ -129,14 +129,14 @@ def refused(path: Path) -> str:
     return str(caught.value)
 
 
-def test_another_file_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_non_database_file_is_rejected_and_left_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are my notes, and no database at all. " * 20)
     assert "cannot be used as a cache of answers (file is not a database): move it away" in refused(path)
     assert path.read_text().startswith("These are my notes")
 
 
-def test_another_programs_database_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_foreign_database_is_rejected_and_left_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "bookmarks.db"
     with sqlite3.connect(path) as other:
         other.execute("create table completions (key, text)")
@@ -145,7 +145,7 @@ def test_another_programs_database_is_refused_and_stays_as_it_is(tmp_path: Path)
     assert path.read_bytes() == before
 
 
-def test_a_broken_cache_is_named(tmp_path: Path) -> None:
+def test_corrupt_cache_error_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "cache"
     cache = Cache(path)
     for number in range(5):
@@ -157,10 +157,10 @@ def test_a_broken_cache_is_named(tmp_path: Path) -> None:
     assert "cannot be used as a cache of answers (database disk image is malformed)" in refused(path)
 
 
-def test_a_folder_is_refused(tmp_path: Path) -> None:
+def test_folder_as_cache_raises_data_error(tmp_path: Path) -> None:
     assert "unable to open database file" in refused(tmp_path)
 
 
-def test_a_place_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_path_below_a_file_raises_data_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "cannot be used as a cache of answers" in refused(tmp_path / "file" / "cache")

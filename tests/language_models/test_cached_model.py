@@ -39,7 +39,7 @@ def texts(answers: Sequence[Answer]) -> list[str | None]:
     return [answer.text if isinstance(answer, Completion) else None for answer in answers]
 
 
-def test_only_what_is_new_is_asked(path: Path) -> None:
+def test_only_uncached_prompts_are_requested(path: Path) -> None:
     first, second = Counting(), Counting()
     assert texts(CachedModel(first, Cache(path)).complete(["a", "b"], Sampling())) == ["a", "b"]
     model = CachedModel(second, Cache(path))
@@ -50,14 +50,14 @@ def test_only_what_is_new_is_asked(path: Path) -> None:
     assert (model.usage.requests, model.usage.cached, model.usage.prompt_tokens) == (1, 2, 1)
 
 
-def test_other_parameters_are_asked_again(path: Path) -> None:
+def test_different_sampling_is_requested_again(path: Path) -> None:
     model = CachedModel(Counting(), Cache(path))
     for sampling in (Sampling(seed=1), Sampling(seed=2), Sampling(seed=1)):
         model.complete(["a"], sampling)
     assert (model.usage.requests, model.usage.cached) == (2, 1)
 
 
-def test_the_same_prompt_twice_is_asked_once(path: Path) -> None:
+def test_duplicate_prompts_are_requested_once(path: Path) -> None:
     backend = Counting()
     found = CachedModel(backend, Cache(path)).complete(["a", "b", "a"], Sampling())
     assert sorted(map(str, backend.asked)) == ["a", "b"]
@@ -65,7 +65,7 @@ def test_the_same_prompt_twice_is_asked_once(path: Path) -> None:
     assert (backend.usage.requests, backend.usage.cached) == (2, 1)
 
 
-def test_what_is_no_answer_is_asked_again(path: Path) -> None:
+def test_prompts_without_an_answer_are_requested_again(path: Path) -> None:
     backend = Counting()
     model = CachedModel(backend, Cache(path))
     for _ in range(2):
@@ -74,7 +74,7 @@ def test_what_is_no_answer_is_asked_again(path: Path) -> None:
     assert model.usage.no_answers == 2
 
 
-def test_what_came_before_a_failure_is_kept(path: Path) -> None:
+def test_answers_before_a_failure_are_cached(path: Path) -> None:
     model = CachedModel(Counting(), Cache(path))
     with pytest.raises(LanguageModelError, match="broken"):
         model.complete(["a", "break", "b", "c"], Sampling())
@@ -83,7 +83,7 @@ def test_what_came_before_a_failure_is_kept(path: Path) -> None:
     assert again.asked == ["a"]
 
 
-def test_an_answer_in_pieces_is_kept_and_said_at_once_the_next_time(path: Path) -> None:
+def test_streamed_answer_is_cached_and_replayed_at_once(path: Path) -> None:
     told: list[str] = []
     backend = Counting()
     model = CachedModel(backend, Cache(path))
@@ -98,7 +98,7 @@ def test_an_answer_in_pieces_is_kept_and_said_at_once_the_next_time(path: Path) 
     assert model.stream("one two", Sampling(seed=2), told.append) == first
 
 
-def test_what_came_at_once_is_found_in_pieces(path: Path) -> None:
+def test_completed_answer_is_served_to_stream(path: Path) -> None:
     told: list[str] = []
     model = CachedModel(Counting(), Cache(path))
     model.complete(["one two"], Sampling())
@@ -106,7 +106,7 @@ def test_what_came_at_once_is_found_in_pieces(path: Path) -> None:
     assert told == ["one two"]
 
 
-def test_half_an_answer_and_none_are_not_kept(path: Path) -> None:
+def test_partial_and_missing_answers_are_not_cached(path: Path) -> None:
     class Breaking(Counting):
         def stream(self, prompt: Prompt, sampling: Sampling, say: Callable[[str], None]) -> Answer:
             say("half")
@@ -121,7 +121,7 @@ def test_half_an_answer_and_none_are_not_kept(path: Path) -> None:
     assert len(model.cache) == 0
 
 
-def test_two_states_of_a_model_do_not_answer_for_each_other(path: Path) -> None:
+def test_models_with_different_identities_do_not_share_answers(path: Path) -> None:
     first, second = Counting(), Counting()
     second.identity = "trained further"
     CachedModel(first, Cache(path)).complete(["a"], Sampling())
@@ -129,7 +129,7 @@ def test_two_states_of_a_model_do_not_answer_for_each_other(path: Path) -> None:
     assert second.asked == ["a"]
 
 
-def test_it_looks_like_its_backend(path: Path) -> None:
+def test_cached_model_exposes_backend_attributes(path: Path) -> None:
     backend = Counting()
     model = CachedModel(backend, Cache(path))
     assert (model.name, model.context_length, model.count_tokens("a b")) == ("echo:counting", 99, 2)

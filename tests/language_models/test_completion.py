@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from parlai_empathy.language_models.completion import Completion, NoAnswer, answer_of, cut_at_stop
 
 
-def test_the_first_stop_text_counts_wherever_it_stands_in_the_list() -> None:
+def test_text_is_cut_at_the_earliest_stop_text() -> None:
     assert cut_at_stop("I see. AI: yes Human: no", ("Human:", "AI:")) == ("I see. ", True)
     assert cut_at_stop("I see.", ("Human:",)) == ("I see.", False)
     assert cut_at_stop("I see.", ()) == ("I see.", False)
 
 
 @given(st.text(alphabet="ab", max_size=12), st.lists(st.text(alphabet="ab", min_size=1, max_size=3), max_size=3))
-def test_what_is_left_is_the_longest_beginning_without_a_stop_text(text: str, stop: list[str]) -> None:
+def test_cut_text_ends_where_the_first_complete_stop_text_starts(text: str, stop: list[str]) -> None:
     left, stopped = cut_at_stop(text, stop)
     # Position by position, as if generated letter by letter: it ends where the first complete stop text starts.
     begins = (place for place in range(len(text)) if any(text.startswith(one, place) for one in stop))
@@ -23,11 +23,11 @@ def test_what_is_left_is_the_longest_beginning_without_a_stop_text(text: str, st
     assert (left, stopped) == (text[:first], first is not None)
 
 
-def test_half_characters_do_not_get_into_what_is_kept() -> None:
+def test_lone_surrogates_are_replaced_in_completions() -> None:
     assert answer_of("hi \ud83d", "length", 1, 1) == Completion("hi ?", "length", 1, 1)
     assert answer_of("hi \U0001f600", "stop", 1, 1) == Completion("hi \U0001f600", "stop", 1, 1)
 
 
-def test_nothing_but_spaces_is_no_answer() -> None:
+def test_whitespace_only_text_is_no_answer() -> None:
     assert answer_of(" \n", "stop", 1, 1) == NoAnswer("an empty text")
     assert answer_of(" a\n", "length", 3, 2) == Completion(" a\n", "length", 3, 2, cached=False)

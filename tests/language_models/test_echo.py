@@ -20,13 +20,13 @@ from parlai_empathy.language_models.prompt import Message, Prompt, Sampling
         ("I only wrote: this\n", "I only wrote: this"),
     ],
 )
-def test_it_repeats_what_was_said_last(prompt: Prompt, text: str) -> None:
+def test_echo_repeats_the_last_user_message(prompt: Prompt, text: str) -> None:
     (answer,) = EchoModel().complete([prompt], Sampling())
     assert isinstance(answer, Completion)
     assert (answer.text, answer.finish) == (text, "stop")
 
 
-def test_words_are_its_tokens() -> None:
+def test_words_count_as_tokens() -> None:
     model = EchoModel("x", context_length=10)
     assert (model.name, model.context_length, EchoModel().name) == ("echo:x", 10, "echo")
     assert model.count_tokens("one two\nthree") == 3
@@ -36,13 +36,13 @@ def test_words_are_its_tokens() -> None:
     assert (model.usage.requests, model.usage.prompt_tokens, model.usage.completion_tokens) == (2, 6, 4)
 
 
-def test_nothing_said_is_no_answer() -> None:
+def test_empty_prompt_gives_no_answer() -> None:
     model = EchoModel()
     assert model.complete(["", (Message("system", "Be kind."),)], Sampling()) == [NoAnswer("an empty text")] * 2
     assert model.usage.no_answers == 2
 
 
-def test_it_writes_word_by_word() -> None:
+def test_stream_reports_word_by_word() -> None:
     told: list[str] = []
     model = EchoModel()
     sampling = Sampling(max_tokens=3, stop=("d",))

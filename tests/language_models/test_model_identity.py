@@ -25,7 +25,7 @@ def identity(folder: Path) -> str:
     return model_identity(str(folder), NO_CONFIG)
 
 
-def test_a_folder_is_its_content_wherever_and_whenever(folder: Path, tmp_path: Path) -> None:
+def test_identity_ignores_location_and_modification_time(folder: Path, tmp_path: Path) -> None:
     before = identity(folder)
     os.utime(folder / "weights", (1, 1))
     assert before == identity(folder) == identity(folder.rename(tmp_path / "moved"))
@@ -33,7 +33,7 @@ def test_a_folder_is_its_content_wherever_and_whenever(folder: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("place", [0, 299_999])
-def test_another_byte_at_either_end_is_another_model(place: int, folder: Path) -> None:
+def test_identity_depends_on_first_and_last_byte(place: int, folder: Path) -> None:
     before = identity(folder)
     content = bytearray(300_000)
     content[place] = 1
@@ -41,7 +41,7 @@ def test_another_byte_at_either_end_is_another_model(place: int, folder: Path) -
     assert identity(folder) != before
 
 
-def test_another_size_or_name_is_another_model(folder: Path) -> None:
+def test_identity_depends_on_file_sizes_and_names(folder: Path) -> None:
     found = [identity(folder)]
     (folder / "weights").write_bytes(bytes(300_001))
     found.append(identity(folder))
@@ -50,6 +50,6 @@ def test_another_size_or_name_is_another_model(folder: Path) -> None:
     assert len(set(found)) == 3
 
 
-def test_a_model_of_the_hub_has_a_version() -> None:
+def test_identity_of_hub_model_is_its_commit_hash() -> None:
     assert model_identity("some/model", SimpleNamespace(_commit_hash="abc")) == "abc"
     assert model_identity("some/model", SimpleNamespace(_commit_hash=None)) == ""

@@ -13,7 +13,7 @@ from parlai_empathy.language_models.open_model import BACKENDS, open_language_mo
 from parlai_empathy.language_models.prompt import Sampling
 
 
-def test_echo_with_a_cache_and_prices(tmp_path: Path) -> None:
+def test_open_echo_with_cache_and_prices(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     for cached in (False, True):
         model = open_language_model("echo", "", cache=cache, prices=(1e6, 0.0), context_length=9)
@@ -23,18 +23,18 @@ def test_echo_with_a_cache_and_prices(tmp_path: Path) -> None:
         assert model.usage.cost == (0 if cached else 2)
 
 
-def test_without_a_cache_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_files_are_written_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     open_language_model("echo", "x").complete(["a"], Sampling())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_server_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
     assert open_language_model("openai", "some-model").name == "openai:some-model"
 
 
-def test_the_backends() -> None:
+def test_available_backends() -> None:
     assert BACKENDS == ("hf", "openai", "echo")
 
 
@@ -51,11 +51,11 @@ def test_the_backends() -> None:
         ({"prices": (-1.0, 1.0)}, r"--lm-prices \(-1\.0, 1\.0\)"),
     ],
 )
-def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_raise_option_error(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         open_language_model(**{"backend": "echo", "model": "x", **options})
 
 
-def test_a_cache_that_is_none_is_named(tmp_path: Path) -> None:
+def test_unusable_cache_path_raises_data_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="unable to open database file"):
         open_language_model("echo", "x", cache=tmp_path)

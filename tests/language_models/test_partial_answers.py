@@ -27,12 +27,12 @@ STOPS = st.lists(st.text("ab", min_size=1, max_size=4), max_size=3)
         ("HHu", "H"),
     ],
 )
-def test_what_may_begin_a_stop_text_is_held_back(text: str, told: str) -> None:
+def test_possible_start_of_stop_text_is_held_back(text: str, told: str) -> None:
     assert certain_part(text, ("Human:",)) == told
 
 
 @given(TEXTS, STOPS)
-def test_it_is_the_longest_beginning_that_no_stop_text_can_reach(text: str, stop: list[str]) -> None:
+def test_certain_part_is_longest_prefix_free_of_possible_stop_texts(text: str, stop: list[str]) -> None:
     # Position by position: a stop text starts here, or would if the text continued accordingly.
     begins = (
         place
@@ -43,7 +43,7 @@ def test_it_is_the_longest_beginning_that_no_stop_text_can_reach(text: str, stop
 
 
 @given(TEXTS, STOPS, st.lists(st.integers(0, 12), max_size=8))
-def test_what_is_told_grows_and_is_never_taken_back(text: str, stop: list[str], ends: list[int]) -> None:
+def test_reported_texts_only_grow_and_prefix_the_final_answer(text: str, stop: list[str], ends: list[int]) -> None:
     told: list[str] = []
     teller = PartialAnswers(told.append, stop)
     for end in sorted(ends):
@@ -62,11 +62,11 @@ def told(*texts: str) -> list[str]:
     return found
 
 
-def test_spaces_alone_and_the_same_again_are_not_told() -> None:
+def test_whitespace_and_repeated_texts_are_not_reported() -> None:
     assert told("", " ", " \n", " a", " a", " a b") == [" a", " a b"]
 
 
-def test_half_a_character_waits_for_its_other_half() -> None:
+def test_incomplete_characters_are_held_back() -> None:
     # A tokenizer's decoding of the first two of a character's three bytes, and the first of two UTF-16 surrogates.
     assert told("a\ufffd\ufffd", "a\u20ac", "a\u20ac\ud83d", "a\u20ac\U0001f642") == [
         "a",
@@ -75,5 +75,5 @@ def test_half_a_character_waits_for_its_other_half() -> None:
     ]
 
 
-def test_what_was_decoded_anew_is_told_once_it_fits_again() -> None:
+def test_changed_decoding_is_reported_once_it_extends_earlier_text() -> None:
     assert told("ab", "axx", "abc") == ["ab", "abc"]

@@ -10,7 +10,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.prompt import Message, Sampling
 
 
-def test_the_defaults_are_the_papers() -> None:
+def test_sampling_defaults_match_the_paper() -> None:
     # Lee et al. 2022: davinci with temperature .8, 128 tokens, both penalties .4, no top-p truncation.
     assert Sampling() == Sampling(0.8, 1.0, 128, 0.4, 0.4, (), None)
 
@@ -29,15 +29,15 @@ def test_the_defaults_are_the_papers() -> None:
         ({"stop": "Human:"}, "stop 'Human:'"),
     ],
 )
-def test_what_cannot_be_is_refused(wrong: dict[str, Any], message: str) -> None:
+def test_invalid_sampling_raises_option_error(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Sampling(**wrong)
 
 
-def test_the_ends_are_allowed() -> None:
+def test_sampling_limits_are_inclusive() -> None:
     Sampling(temperature=0, top_p=1, max_tokens=1, frequency_penalty=-2, presence_penalty=2)
 
 
-def test_an_unknown_role_is_refused() -> None:
+def test_unknown_role_raises_option_error() -> None:
     with pytest.raises(OptionError, match="role 'human': must be one of system, user, assistant"):
         Message("human", "hello")

@@ -12,7 +12,7 @@ from parlai_empathy.language_models.completion import Completion, NoAnswer
 from parlai_empathy.language_models.usage import Usage
 
 
-def test_what_is_counted() -> None:
+def test_usage_counts_requests_tokens_and_cost() -> None:
     usage = Usage(prices=(2.0, 8.0))
     usage.add(Completion("a", "stop", 1000, 100))
     usage.add(Completion("b", "length", 500, 50))
@@ -30,14 +30,14 @@ def test_what_is_counted() -> None:
     )
 
 
-def test_without_prices_there_is_no_cost() -> None:
+def test_no_cost_without_prices() -> None:
     usage = Usage()
     usage.add(Completion("a", "stop", 1000, 100))
     assert usage.cost is None
     assert "cost" not in usage.summary()
 
 
-def test_threads_lose_nothing() -> None:
+def test_counts_are_thread_safe() -> None:
     usage = Usage()
 
     def work() -> None:
@@ -54,6 +54,6 @@ def test_threads_lose_nothing() -> None:
 
 
 @pytest.mark.parametrize("prices", [(-1.0, 1.0), (1.0,), (float("nan"), 1.0)])
-def test_prices_that_cannot_be(prices: Any) -> None:
+def test_invalid_prices_raise_option_error(prices: Any) -> None:
     with pytest.raises(OptionError, match="must be two prices of 0 or more"):
         Usage(prices)

@@ -50,7 +50,7 @@ def alone(model: LocalModel, prompt: Any, sampling: Sampling) -> Answer:
 # --- batches ---------------------------------------------------------------------------------------------------------
 
 
-def test_greedy_answers_are_those_of_plain_generation(model: LocalModel, folder: Path) -> None:
+def test_greedy_answers_match_transformers_generate(model: LocalModel, folder: Path) -> None:
     plain = transformers.AutoModelForCausalLM.from_pretrained(folder).float().eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     for prompt, answer in zip(PROMPTS, model.complete(PROMPTS, GREEDY), strict=True):
@@ -63,7 +63,7 @@ def test_greedy_answers_are_those_of_plain_generation(model: LocalModel, folder:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_other_models_and_their_batches(name: str, tmp_path: Path) -> None:
+def test_batched_answers_match_single_answers_across_models(name: str, tmp_path: Path) -> None:
     # GPT-2 has learned positions, and neither a padding nor a start token.
     model = LocalModel(str(write_language_model(name, tmp_path)), "cpu", "float32", batch=8)
     prompts = ["a", "bcd efg", "", "xyz " * 10]
@@ -75,20 +75,20 @@ def test_other_models_and_their_batches(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "sampling", [GREEDY, Sampling(max_tokens=24, seed=11), Sampling(1.5, 0.9, 24, 1, 1, ("e",), 0)]
 )
-def test_neighbours_change_nothing(model: LocalModel, sampling: Sampling) -> None:
+def test_answers_do_not_depend_on_other_prompts_in_batch(model: LocalModel, sampling: Sampling) -> None:
     prompts = [*PROMPTS, CHAT]
     expected = [alone(model, prompt, sampling) for prompt in prompts]
     assert model.complete(prompts, sampling) == expected
     assert model.complete(prompts[::-1], sampling) == expected[::-1]
 
 
-def test_seeds(model: LocalModel) -> None:
+def test_seed_determines_the_answer(model: LocalModel) -> None:
     asked = [Sampling(max_tokens=24, seed=seed) for seed in (1, 1, 2)]
     first, again, other = (alone(model, "the", sampling) for sampling in asked)
     assert first == again != other
 
 
-def test_without_a_seed_the_same_prompt_has_several_answers_that_torchs_seed_decides(model: LocalModel) -> None:
+def test_unseeded_answers_vary_and_follow_torch_seed(model: LocalModel) -> None:
     sampling = Sampling(max_tokens=24)
     torch.manual_seed(1)
     first = model.complete(["the"] * 3, sampling)
@@ -98,7 +98,7 @@ def test_without_a_seed_the_same_prompt_has_several_answers_that_torchs_seed_dec
     assert model.complete(["the"] * 3, sampling) != first
 
 
-def test_a_penalty_forbids_what_was_written(model: LocalModel) -> None:
+def test_penalties_increase_distinct_tokens(model: LocalModel) -> None:
     # Penalties far larger than this model's score differences; they add up over repetitions.
     free, held = alone(model, "an", GREEDY), alone(model, "an", Sampling(0, 1, 24, 2, 2))
     tokens = [len(set(model.tokenizer(text(answer))["input_ids"])) for answer in (free, held)]
@@ -108,7 +108,7 @@ def test_a_penalty_forbids_what_was_written(model: LocalModel) -> None:
 # --- where an answer ends --------------------------------------------------------------------------------------------
 
 
-def test_stop_texts_end_answers_early_also_inside_of_tokens(stories: LocalModel) -> None:
+def test_stop_texts_end_answers_even_within_tokens(stories: LocalModel) -> None:
     prompts = ["Once upon a time", "The cat was sad."]
     whole = [text(answer) for answer in stories.complete(prompts, GREEDY)]
     assert whole[0].startswith(", there was a little girl")
@@ -124,7 +124,7 @@ def test_stop_texts_end_answers_early_also_inside_of_tokens(stories: LocalModel)
     assert ended.completion_tokens < full.completion_tokens == 24
 
 
-def test_generation_ends_when_every_row_has(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generation_stops_once_every_row_has_ended(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
     forward = stories.model.forward
 
@@ -137,7 +137,7 @@ def test_generation_ends_when_every_row_has(stories: LocalModel, monkeypatch: py
     assert len(steps) < 30
 
 
-def test_the_makers_settings_do_not_count(folder: Path, model: LocalModel, tmp_path: Path) -> None:
+def test_saved_generation_config_is_ignored(folder: Path, model: LocalModel, tmp_path: Path) -> None:
     import shutil
 
     own = tmp_path / "own"
@@ -161,7 +161,7 @@ def test_every_end_token_ends_an_answer(model: LocalModel, monkeypatch: pytest.M
     assert found[0] == Completion(before.removeprefix("the thing"), "stop", tokens.size(1), place + 1)
 
 
-def test_an_answer_of_nothing_is_none_and_counted(model: LocalModel) -> None:
+def test_empty_text_counts_as_no_answer(model: LocalModel) -> None:
     before = model.usage.no_answers
     first = text(alone(model, "the thing", GREEDY))[:1]
     assert alone(model, "the thing", Sampling(0, 1, 24, 0, 0, (first,))) == NoAnswer("an empty text")
@@ -182,7 +182,7 @@ def streamed(model: LocalModel, prompt: Any, sampling: Sampling) -> tuple[Answer
 @pytest.mark.parametrize(
     "sampling", [GREEDY, Sampling(max_tokens=24, seed=11), Sampling(1.5, 0.9, 24, 1, 1, ("e", "an I"), 0)]
 )
-def test_the_same_token_by_token_as_at_once(model: LocalModel, sampling: Sampling) -> None:
+def test_streamed_answer_equals_completed_answer(model: LocalModel, sampling: Sampling) -> None:
     for prompt in (*PROMPTS, CHAT):
         requests = model.usage.requests
         answer, told = streamed(model, prompt, sampling)
@@ -192,7 +192,7 @@ def test_the_same_token_by_token_as_at_once(model: LocalModel, sampling: Samplin
         assert all(text(answer).startswith(one) for one in told)
 
 
-def test_without_a_seed_torchs_decides_token_by_token_too(model: LocalModel) -> None:
+def test_unseeded_stream_follows_torch_seed(model: LocalModel) -> None:
     sampling = Sampling(max_tokens=12)
     torch.manual_seed(1)
     answer, _ = streamed(model, "the", sampling)
@@ -200,7 +200,7 @@ def test_without_a_seed_torchs_decides_token_by_token_too(model: LocalModel) -> 
     assert alone(model, "the", sampling) == answer
 
 
-def test_each_token_is_told_and_a_stop_text_never(stories: LocalModel) -> None:
+def test_stream_reports_each_token_but_never_a_stop_text(stories: LocalModel) -> None:
     prompt = "Once upon a time"
     whole, told = streamed(stories, prompt, GREEDY)
     assert told[-1] == text(whole)
@@ -215,7 +215,7 @@ def test_each_token_is_told_and_a_stop_text_never(stories: LocalModel) -> None:
     assert not any(one.endswith((" there", "ere was", "ere was a")) for one in told)
 
 
-def test_an_end_token_is_not_told(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stream_does_not_report_end_token(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
     # An ordinary word as an end token; decoding would leave out the usual one in any case.
     end = stories.tokenizer("little", add_special_tokens=False)["input_ids"][0]
     monkeypatch.setattr(stories, "ends", [2, end])
@@ -224,12 +224,12 @@ def test_an_end_token_is_not_told(stories: LocalModel, monkeypatch: pytest.Monke
     assert told[-1] == text(answer) == ", there was a"
 
 
-def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_told(model: LocalModel) -> None:
+def test_stream_raises_on_too_long_prompt(model: LocalModel) -> None:
     with pytest.raises(LanguageModelError, match="exceed the context length of 256"):
         streamed(model, "the thing " * 200, GREEDY)
 
 
-def test_whoever_listens_no_more_ends_the_writing(model: LocalModel) -> None:
+def test_exception_in_stream_callback_propagates_and_counts_no_request(model: LocalModel) -> None:
     def say(text: str) -> None:
         raise KeyboardInterrupt
 
@@ -242,26 +242,26 @@ def test_whoever_listens_no_more_ends_the_writing(model: LocalModel) -> None:
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_chat_is_written_in_the_models_template(model: LocalModel) -> None:
+def test_chat_is_formatted_with_the_chat_template(model: LocalModel) -> None:
     # Equal to the text made by tiny_llama2c's template; its <s> is added to every text anyway.
     as_text = "system: Be kind.\nuser: I am sad\nassistant:"
     assert model.count_tokens(CHAT) == model.count_tokens(as_text)
     assert alone(model, CHAT, GREEDY) == alone(model, as_text, GREEDY)
 
 
-def test_a_model_without_a_template_takes_texts_only(tmp_path: Path) -> None:
+def test_model_without_chat_template_accepts_only_text(tmp_path: Path) -> None:
     model = LocalModel(str(write_llama_folder(tmp_path, chat=False)), "cpu", "float32")
     with pytest.raises(OptionError, match="has no chat template: use a text prompt, or a chat model"):
         model.count_tokens(CHAT)
     assert isinstance(alone(model, "the", GREEDY), Completion)
 
 
-def test_messages_that_the_template_cannot_hold_are_named(model: LocalModel) -> None:
+def test_messages_rejected_by_template_raise_option_error(model: LocalModel) -> None:
     with pytest.raises(OptionError, match=r"rejects these messages \(user, system\): system comes first: change"):
         model.complete([CHAT[::-1]], GREEDY)
 
 
-def test_a_prompt_that_does_not_fit_is_refused_before_any_is_answered(model: LocalModel) -> None:
+def test_too_long_prompt_raises_before_any_prompt_is_answered(model: LocalModel) -> None:
     assert model.context_length == 256
     requests = model.usage.requests
     fits = 256 - 24 - model.count_tokens("")
@@ -273,7 +273,7 @@ def test_a_prompt_that_does_not_fit_is_refused_before_any_is_answered(model: Loc
     assert model.usage.requests == requests
 
 
-def test_a_prompt_that_just_fits(model: LocalModel) -> None:
+def test_prompt_that_exactly_fits_is_answered(model: LocalModel) -> None:
     prompt = "1" * 300
     while model.count_tokens(prompt) > 256 - 24:
         prompt = prompt[:-1]
@@ -284,7 +284,9 @@ def test_a_prompt_that_just_fits(model: LocalModel) -> None:
 # --- loading ---------------------------------------------------------------------------------------------------------
 
 
-def test_names_and_states(model: LocalModel, folder: Path, tmp_path: Path) -> None:
+def test_identity_depends_on_weights_and_precision_not_location(
+    model: LocalModel, folder: Path, tmp_path: Path
+) -> None:
     import shutil
 
     assert model.name == f"hf:{folder}"
@@ -300,7 +302,7 @@ def test_names_and_states(model: LocalModel, folder: Path, tmp_path: Path) -> No
     assert LocalModel(str(tmp_path / "copy"), "cpu", "float32").identity != model.identity
 
 
-def test_in_bfloat16_it_answers_too(folder: Path) -> None:
+def test_bfloat16_model_answers(folder: Path) -> None:
     assert isinstance(LocalModel(str(folder), "cpu", "bfloat16").complete(["the"], GREEDY)[0], Completion)
 
 
@@ -311,7 +313,7 @@ def refused(name: str, **options: Any) -> str:
     return str(caught.value)
 
 
-def test_what_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:
+def test_invalid_models_and_devices_raise_one_line_errors(folder: Path, tmp_path: Path) -> None:
     assert f"--lm-model {tmp_path / 'nowhere'} cannot be loaded" in refused(str(tmp_path / "nowhere"))
     bert = str(write_bert(tmp_path / "bert"))
     assert f"--lm-model {bert} (bert) is not a causal language model" in refused(bert)
@@ -322,7 +324,7 @@ def test_what_cannot_be_loaded(folder: Path, tmp_path: Path) -> None:
         assert "device cuda cannot be used (" in refused(str(folder), device="cuda")
 
 
-def test_too_little_memory_is_one_line(model: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_memory_raises_language_model_error(model: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(**_: Any) -> None:
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
 

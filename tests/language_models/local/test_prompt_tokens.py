@@ -19,13 +19,13 @@ def tokenizer(name: str, folder: Path) -> Any:
     return transformers.AutoTokenizer.from_pretrained(write_language_model(name, folder))
 
 
-def test_a_text_gets_what_its_model_expects_before_it(tmp_path: Path) -> None:
+def test_start_token_is_added_if_the_tokenizer_has_one(tmp_path: Path) -> None:
     llama, gpt2 = tokenizer("llama", tmp_path / "llama"), tokenizer("gpt2", tmp_path / "gpt2")
     assert llama.convert_ids_to_tokens(prompt_tokens(llama, "ab", "m")) == ["<s>", "a", "b"]
     assert gpt2.convert_ids_to_tokens(prompt_tokens(gpt2, "ab", "m")) == ["a", "b"]
 
 
-def test_an_empty_text_begins_with_the_first_token_that_there_is(tmp_path: Path) -> None:
+def test_empty_text_falls_back_to_start_or_end_token(tmp_path: Path) -> None:
     gpt2 = tokenizer("gpt2", tmp_path)
     assert gpt2.convert_ids_to_tokens(prompt_tokens(gpt2, "", "m")) == ["</s>"]
     gpt2.bos_token = None
@@ -35,7 +35,7 @@ def test_an_empty_text_begins_with_the_first_token_that_there_is(tmp_path: Path)
         prompt_tokens(gpt2, "", "m")
 
 
-def test_a_text_does_not_end_before_its_answer(tmp_path: Path) -> None:
+def test_trailing_end_token_is_removed(tmp_path: Path) -> None:
     ending = tokenizer("llama", tmp_path)
     ending.backend_tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
@@ -44,14 +44,14 @@ def test_a_text_does_not_end_before_its_answer(tmp_path: Path) -> None:
     assert ending.convert_ids_to_tokens(prompt_tokens(ending, "ab", "m")) == ["<s>", "a", "b"]
 
 
-def test_a_chat_has_what_its_template_writes_and_no_more(tmp_path: Path) -> None:
+def test_chat_template_gets_no_extra_start_token(tmp_path: Path) -> None:
     llama = tokenizer("llama", tmp_path)
     llama.chat_template = "{{ bos_token }}{% for m in messages %}{{ m['content'] }}{% endfor %}"
     found = prompt_tokens(llama, (Message("user", "a"), Message("assistant", "b")), "m")
     assert llama.convert_ids_to_tokens(found) == ["<s>", "a", "b"]
 
 
-def test_a_broken_template_is_one_line(tmp_path: Path) -> None:
+def test_broken_chat_template_raises_one_line_error(tmp_path: Path) -> None:
     llama = tokenizer("llama", tmp_path)
     llama.chat_template = "{% for m in messages %}"
     with pytest.raises(
@@ -61,7 +61,7 @@ def test_a_broken_template_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_half_characters_break_nothing(tmp_path: Path) -> None:
+def test_lone_surrogates_are_replaced_in_prompts(tmp_path: Path) -> None:
     llama = tokenizer("llama", tmp_path)
     llama.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
     for prompt in ("a\udce9", (Message("user", "a\udce9"),)):

@@ -21,7 +21,7 @@ def decode(tokens: list[int]) -> str:
     st.lists(st.text("abc", min_size=1, max_size=5), max_size=3),
 )
 @settings(max_examples=40)
-def test_a_row_ends_with_the_first_token_that_completes_a_stop_text(rows: list[list[int]], stop: list[str]) -> None:
+def test_row_ends_at_first_token_completing_a_stop_text(rows: list[list[int]], stop: list[str]) -> None:
     prompt = 2  # the first tokens are the prompt, in which stop texts are ignored
     watch = StopTexts(decode, prompt, stop)
     for time in range(prompt + 1, 31):

@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 from parlai_empathy.language_models.local.token_listener import TokenListener, settled
 
 
-def test_it_hears_the_answer_alone_and_stops_nothing() -> None:
+def test_listener_receives_answer_tokens_and_never_stops_generation() -> None:
     heard: list[list[int]] = []
     listener = TokenListener(heard.append, 2)
     for width in (3, 4):
@@ -40,7 +40,9 @@ BYTES = [*"\u20ac\u00fc".encode(), 0xFF]
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
 @given(st.lists(st.integers(0, 7), max_size=10))
 @settings(max_examples=60)
-def test_what_is_settled_is_never_decoded_otherwise(kind: str, llama: Any, gpt2: Any, choices: list[int]) -> None:
+def test_settled_tokens_decode_to_a_prefix_of_the_whole_text(
+    kind: str, llama: Any, gpt2: Any, choices: list[int]
+) -> None:
     tokenizer = llama if kind == "llama" else gpt2
     names = [*(f"<0x{byte:02X}>" for byte in BYTES), "a", "b"] if kind == "llama" else None
     known = tokenizer.convert_tokens_to_ids(names) if names else [4 + byte for byte in (*BYTES, 97, 98)]
@@ -51,7 +53,7 @@ def test_what_is_settled_is_never_decoded_otherwise(kind: str, llama: Any, gpt2:
         assert whole.startswith(tokenizer.decode(settled(tokenizer, tokens[:end])).rstrip("\ufffd"))
 
 
-def test_only_bytes_at_the_end_are_held_back(llama: Any) -> None:
+def test_only_trailing_byte_tokens_are_held_back(llama: Any) -> None:
     a, first, second = PIECES.index("a"), PIECES.index("<0xC3>"), PIECES.index("<0xBC>")
     assert settled(llama, [a, first, second]) == [a]
     assert settled(llama, [a, first, second, a]) == [a, first, second, a]

@@ -16,7 +16,7 @@ from parlai_empathy.language_models.prompt import Sampling
 PLAIN = Sampling(temperature=1, frequency_penalty=0, presence_penalty=0)
 
 
-def test_penalties_by_hand() -> None:
+def test_penalties_match_hand_computed_scores() -> None:
     scores = torch.tensor([[1.0, 2.0, 3.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
     written = torch.tensor([[2, 2, 0], [3, 3, 3]])
     found = penalize(scores, written, Sampling(frequency_penalty=0.5, presence_penalty=0.25))
@@ -25,7 +25,7 @@ def test_penalties_by_hand() -> None:
     assert torch.allclose(found, expected)
 
 
-def test_a_negative_penalty_is_a_reward() -> None:
+def test_negative_penalty_raises_scores() -> None:
     sampling = Sampling(frequency_penalty=0, presence_penalty=-1)
     assert penalize(torch.zeros(1, 2), torch.tensor([[1, 1]]), sampling).tolist() == [[0.0, 1.0]]
 
@@ -36,7 +36,7 @@ def test_the_prompt_is_not_penalized() -> None:
     assert choose(torch.tensor([[0, 0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 1
 
 
-def test_without_temperature_there_is_no_noise() -> None:
+def test_zero_temperature_leaves_scores_unchanged() -> None:
     choose = TokenSampler(Sampling(0, 0.5, 1, 0, 0), 0, [random_source(0, [])])
     scores = torch.tensor([[0.1, 0.2, 0.3]])
     assert torch.equal(choose(torch.zeros(1, 0, dtype=torch.long), scores), scores)
@@ -46,7 +46,7 @@ def test_without_temperature_there_is_no_noise() -> None:
     ("share", "kept"),
     [(1.0, [0, 1, 2, 3]), (0.94, [0, 1, 2]), (0.79, [1, 2]), (0.51, [1, 2]), (0.49, [1]), (0.01, [1])],
 )
-def test_top_p_by_hand(share: float, kept: list[int]) -> None:
+def test_top_p_keeps_expected_tokens(share: float, kept: list[int]) -> None:
     scores = torch.tensor([[0.15, 0.5, 0.3, 0.05]]).double().log()
     found = keep_top(scores, share)
     assert found.isfinite().nonzero()[:, 1].tolist() == kept
@@ -54,7 +54,7 @@ def test_top_p_by_hand(share: float, kept: list[int]) -> None:
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=8), st.floats(0.05, 0.95))
-def test_top_p_keeps_as_few_as_have_the_share(scores: list[float], share: float) -> None:
+def test_top_p_keeps_the_smallest_sufficient_set(scores: list[float], share: float) -> None:
     kept = keep_top(torch.tensor([scores], dtype=torch.float64), share)[0].isfinite().tolist()
     weights = [math.exp(score) for score in scores]
     inside = [w / sum(weights) for w, keep in zip(weights, kept, strict=True) if keep]
@@ -64,7 +64,7 @@ def test_top_p_keeps_as_few_as_have_the_share(scores: list[float], share: float)
     assert max(outside, default=0.0) <= min(inside) + 1e-12
 
 
-def test_draws_by_hand() -> None:
+def test_draw_inverts_the_cumulative_distribution() -> None:
     # Intervals of width .2, .5, 0 and .3 side by side end at .2, .7, .7 and 1.
     scores = torch.tensor([[0.2, 0.5, 0.0, 0.3]]).double().log().expand(6, -1)
     numbers = torch.tensor([0.0, 0.19, 0.21, 0.69, 0.71, 1 - 2**-53], dtype=torch.float64)
@@ -72,12 +72,12 @@ def test_draws_by_hand() -> None:
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.floats(0, 1, exclude_max=True), st.integers(0, 1))
-def test_a_token_without_probability_is_never_drawn(scores: list[float], number: float, gap: int) -> None:
+def test_zero_probability_token_is_never_drawn(scores: list[float], number: float, gap: int) -> None:
     row = torch.tensor([[*scores[:gap], -math.inf, *scores[gap:]]])
     assert draw(row, torch.tensor([number], dtype=torch.float64)).item() != gap
 
 
-def test_scores_that_are_no_numbers_are_refused() -> None:
+def test_nan_logits_raise_language_model_error() -> None:
     choose = TokenSampler(PLAIN, 0, [random_source(0, [])])
     with pytest.raises(LanguageModelError, match="logits contain NaN: use float32"):
         choose(torch.zeros(1, 0, dtype=torch.long), torch.tensor([[0.0, math.nan]]))
@@ -92,7 +92,7 @@ def drawn(sampling: Sampling, scores: torch.Tensor, rows: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
-def test_chance_follows_the_softmax(temperature: float) -> None:
+def test_sampled_frequencies_match_the_softmax(temperature: float) -> None:
     scores = torch.tensor([0.0, 1.0, 2.0, -1.0])
     expected = (scores / temperature).softmax(dim=0)
     found = drawn(Sampling(temperature, 1.0, 1, 0, 0), scores, 4000)
@@ -100,7 +100,7 @@ def test_chance_follows_the_softmax(temperature: float) -> None:
     assert torch.allclose(found, expected, atol=0.03)
 
 
-def test_what_top_p_leaves_away_is_never_drawn() -> None:
+def test_tokens_outside_top_p_are_never_drawn() -> None:
     found = drawn(Sampling(1.0, 0.6, 1, 0, 0), torch.tensor([0.4, 0.3, 0.2, 0.1]).log(), 500)
     assert found[2:].sum() == 0
     # .4 and .3, renormalised by their sum .7
@@ -109,7 +109,7 @@ def test_what_top_p_leaves_away_is_never_drawn() -> None:
 
 @given(st.integers(0, 2**62), st.integers(1, 4), st.integers(0, 3))
 @settings(max_examples=30)
-def test_neighbours_change_nothing(seed: int, before: int, after: int) -> None:
+def test_samples_do_not_depend_on_other_rows(seed: int, before: int, after: int) -> None:
     scores = torch.linspace(-1, 1, 50)
     alone = TokenSampler(PLAIN, 0, [random_source(seed, [7])])
     sources = [random_source(row, [1]) for row in range(before)]
@@ -121,6 +121,6 @@ def test_neighbours_change_nothing(seed: int, before: int, after: int) -> None:
         assert torch.equal(one[0], many[before])
 
 
-def test_other_seeds_and_other_prompts_have_other_numbers() -> None:
+def test_random_source_depends_on_seed_and_prompt() -> None:
     sources = [random_source(0, [1]), random_source(1, [1]), random_source(0, [2]), random_source(0, [1, 1])]
     assert len({torch.rand(1, generator=source, dtype=torch.float64).item() for source in sources}) == 4

@@ -13,7 +13,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, url: str, key: str) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
 
 
-def test_openais_own_server_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_official_server_requires_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     environment(monkeypatch, "", " sk-1\n")
     assert (server_address().url, server_address().key) == (OFFICIAL, "sk-1")
     environment(monkeypatch, "", " ")
@@ -21,7 +21,7 @@ def test_openais_own_server_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None
         server_address()
 
 
-def test_a_server_of_ones_own_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     environment(monkeypatch, "http://localhost:8000/v1", "")
     address = server_address()
     assert address.url == "http://localhost:8000/v1"
@@ -30,14 +30,14 @@ def test_a_server_of_ones_own_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://x/v1", "http://", "http://x:port/v1", "http://[::1/v1"])
-def test_what_is_no_address(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_url_raises_option_error(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment(monkeypatch, url, "sk-1")
     with pytest.raises(OptionError, match="OPENAI_BASE_URL is not a valid address"):
         server_address()
 
 
 @pytest.mark.parametrize("key", ["sk-\n1", "clé", "sk-\u200b"])
-def test_what_is_no_key(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_key_raises_option_error_without_showing_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     environment(monkeypatch, "", key)
     with pytest.raises(
         OptionError, match="OPENAI_API_KEY contains characters that keys never have: copy it again"
@@ -54,7 +54,7 @@ def test_what_is_no_key(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ("http://a%40b:c@[::1]:8000/v1", "http://[::1]:8000/v1"),
     ],
 )
-def test_what_is_shown_of_it(url: str, public: str) -> None:
+def test_public_address_hides_credentials(url: str, public: str) -> None:
     address = ServerAddress(url, "sk-1")
     assert address.public == public
     assert "pass" not in repr(address)

@@ -36,7 +36,7 @@ JSON = st.recursive(
 
 
 @given(JSON | st.fixed_dictionaries({"choices": st.lists(JSON, max_size=2), "usage": JSON}))
-def test_whatever_it_sends_is_an_answer_or_broken(body: Any) -> None:
+def test_any_json_is_an_answer_or_broken(body: Any) -> None:
     try:
         found = read_server_answer(json.dumps(body).encode())
     except BrokenAnswerError as error:
@@ -49,18 +49,18 @@ def test_whatever_it_sends_is_an_answer_or_broken(body: Any) -> None:
 
 
 @given(st.binary(max_size=40))
-def test_bytes_are_broken(body: bytes) -> None:
+def test_non_json_bytes_are_broken(body: bytes) -> None:
     with pytest.raises(BrokenAnswerError):
         read_server_answer(b"<" + body)
     assert error_reason(b"<" + body) == ("", "")
 
 
-def test_nothing_at_all() -> None:
+def test_empty_body_is_broken() -> None:
     with pytest.raises(BrokenAnswerError, match="nothing at all"):
         read_server_answer(b"")
 
 
-def test_counts_that_are_none_are_not_believed() -> None:
+def test_invalid_token_counts_are_ignored() -> None:
     body = {"choices": [{"text": "a"}], "usage": {"prompt_tokens": "7", "completion_tokens": -1}}
     found = read_server_answer(json.dumps(body).encode())
     assert found == ServerAnswer("a", "stop", "", None, None)
@@ -77,10 +77,10 @@ def test_counts_that_are_none_are_not_believed() -> None:
         ([], "", ""),
     ],
 )
-def test_reasons_of_several_servers(body: Any, reason: str, code: str) -> None:
+def test_error_reason_of_various_formats(body: Any, reason: str, code: str) -> None:
     assert error_reason(json.dumps(body).encode()) == (reason, code)
 
 
-def test_one_line() -> None:
+def test_shortened_collapses_whitespace_and_truncates() -> None:
     assert shortened(" a\n b\t") == "a b"
     assert shortened("abcdefgh", 6) == "abc..."

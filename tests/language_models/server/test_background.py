@@ -17,11 +17,11 @@ async def three(give: Callable[[int], None]) -> None:
         await asyncio.sleep(0)
 
 
-def test_results_come_in_their_order() -> None:
+def test_results_keep_their_order() -> None:
     assert list(results_of(three)) == [0, 1, 2]
 
 
-def test_a_result_is_there_before_the_work_is_done() -> None:
+def test_results_are_available_before_work_completes() -> None:
     taken = threading.Event()
 
     async def work(give: Callable[[int], None]) -> None:
@@ -35,7 +35,7 @@ def test_a_result_is_there_before_the_work_is_done() -> None:
     assert list(results) == [2]
 
 
-def test_an_error_comes_after_the_results() -> None:
+def test_error_is_raised_after_earlier_results() -> None:
     async def work(give: Callable[[int], None]) -> None:
         give(1)
         raise KeyError("broken")
@@ -46,7 +46,7 @@ def test_an_error_comes_after_the_results() -> None:
         next(results)
 
 
-def test_who_takes_no_more_cancels_the_work() -> None:
+def test_closing_the_results_cancels_the_work() -> None:
     cancelled = threading.Event()
 
     async def work(give: Callable[[int], None]) -> None:

@@ -13,7 +13,7 @@ from parlai_empathy.language_models.server.backoff import LONGEST, retry_after, 
 
 
 @given(st.integers(1, 10_000), st.floats(0.001, 10))
-def test_waits_double_up_to_the_longest(attempt: int, first: float) -> None:
+def test_waits_double_up_to_the_limit(attempt: int, first: float) -> None:
     whole = min(LONGEST, first * 2 ** min(attempt - 1, 40))
     assert whole / 2 <= wait_before(attempt, {}, first) <= whole
 
@@ -32,19 +32,19 @@ def test_waits_double_up_to_the_longest(attempt: int, first: float) -> None:
         ({"retry-after": ""}, None),
     ],
 )
-def test_what_the_server_says(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_headers_are_parsed(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
     if seconds is not None:
         assert wait_before(9, headers, 0.5) == seconds
 
 
-def test_a_date_in_the_future() -> None:
+def test_retry_after_accepts_future_dates() -> None:
     seconds = retry_after({"retry-after": formatdate(time.time() + 100, usegmt=True)})
     assert seconds is not None
     assert 90 < seconds <= 100
 
 
 @given(st.text())
-def test_no_header_breaks_it(text: str) -> None:
+def test_any_header_text_gives_none_or_a_nonnegative_wait(text: str) -> None:
     seconds = retry_after({"retry-after": text, "retry-after-ms": text})
     assert seconds is None or seconds >= 0

@@ -11,7 +11,7 @@ NO_COUNTS = b"Unrecognized request argument supplied: stream_options"
 
 
 @pytest.mark.parametrize("status", [400, 422])
-def test_a_refusal_teaches_once(status: int) -> None:
+def test_each_rejection_is_learned_only_once(status: int) -> None:
     dialect = Dialect()
     assert dialect.learn(Dialect(), status, NEW_NAME)
     assert dialect == Dialect("max_completion_tokens")
@@ -21,7 +21,7 @@ def test_a_refusal_teaches_once(status: int) -> None:
         assert not dialect.learn(Dialect("max_completion_tokens", counts=False), status, body), "it was put so already"
 
 
-def test_a_request_that_was_under_way_is_worth_putting_again() -> None:
+def test_request_sent_with_an_older_dialect_is_retried() -> None:
     dialect = Dialect("max_completion_tokens", counts=False)
     assert dialect.learn(Dialect(), 400, NEW_NAME)
     assert dialect.learn(Dialect("max_completion_tokens"), 400, NO_COUNTS)
@@ -29,7 +29,7 @@ def test_a_request_that_was_under_way_is_worth_putting_again() -> None:
 
 
 @pytest.mark.parametrize(("status", "body"), [(404, NEW_NAME), (500, NO_COUNTS), (400, b"too long")])
-def test_other_refusals_teach_nothing(status: int, body: bytes) -> None:
+def test_other_rejections_change_nothing(status: int, body: bytes) -> None:
     dialect = Dialect()
     assert not dialect.learn(Dialect(), status, body)
     assert dialect == Dialect()

@@ -41,7 +41,7 @@ from parlai_empathy.language_models.server.openai_model import OpenAIModel
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_same_text_as_the_model_itself(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_answers_match_the_local_model(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(write_llama_folder(tmp_path, real_data))
     local = open_language_model("hf", folder, precision="float32")
     prompts: list[Any] = ["Once upon a time", "The dog was", CHAT]
@@ -61,7 +61,7 @@ def test_the_same_text_as_the_model_itself(real_data: Path, tmp_path: Path, monk
     assert remote.usage.cost == pytest.approx((10 * read + 20 * written) / 1e6)
 
 
-def test_texts_and_chats_go_where_they_belong(server: ModelServer) -> None:
+def test_texts_and_chats_use_their_own_endpoints(server: ModelServer) -> None:
     answers = parrot(concurrency=1).complete(["Human: I am sad\nEmpathy AI:", CHAT], Sampling())
     assert [one.text for one in answers if isinstance(one, Completion)] == ["I am sad", "My dog is ill."]
     assert [one.path for one in server.requests] == ["/v1/completions", "/v1/chat/completions"]
@@ -72,7 +72,7 @@ def test_texts_and_chats_go_where_they_belong(server: ModelServer) -> None:
     ]
 
 
-def test_an_answer_that_is_cut_within_a_character_is_kept(server: ModelServer, tmp_path: Path) -> None:
+def test_answer_cut_within_a_character_is_cached(server: ModelServer, tmp_path: Path) -> None:
     server.next(raw({"choices": [{"text": "hi \ud83d", "finish_reason": "length"}]}))
     model = open_language_model("openai", "parrot", cache=tmp_path / "cache")
     for _ in range(2):
@@ -82,13 +82,13 @@ def test_an_answer_that_is_cut_within_a_character_is_kept(server: ModelServer, t
     assert len(server.requests) == 1
 
 
-def test_half_characters_break_nothing(server: ModelServer) -> None:
+def test_lone_surrogates_in_prompts_are_replaced(server: ModelServer) -> None:
     prompts: list[Any] = ["a\udce9", (Message("user", "b\udce9"),)]
     answers = parrot(concurrency=1).complete(prompts, Sampling())
     assert [one.text for one in answers if isinstance(one, Completion)] == ["a?", "b?"]
 
 
-def test_what_is_neutral_is_not_sent(server: ModelServer) -> None:
+def test_neutral_sampling_values_are_not_sent(server: ModelServer) -> None:
     model = parrot()
     model.complete(["a"], Sampling(temperature=0, frequency_penalty=0, presence_penalty=0))
     sent = server.requests[0].body
@@ -101,7 +101,7 @@ def test_what_is_neutral_is_not_sent(server: ModelServer) -> None:
     }
 
 
-def test_answers_come_in_the_order_of_the_prompts_and_not_too_many_at_once(server: ModelServer) -> None:
+def test_answers_keep_prompt_order_and_concurrency_is_limited(server: ModelServer) -> None:
     def slowly(handler: Any) -> None:
         time.sleep(0.05)
         handler.send(*handler.owner.answer(handler.owner.requests[-1]))
@@ -117,7 +117,7 @@ def test_answers_come_in_the_order_of_the_prompts_and_not_too_many_at_once(serve
     assert model.usage.requests == 30
 
 
-def test_several_are_under_way_at_once(server: ModelServer) -> None:
+def test_requests_run_concurrently(server: ModelServer) -> None:
     together = threading.Barrier(4, timeout=20)
 
     def wait_for_the_others(handler: Any) -> None:
@@ -129,12 +129,12 @@ def test_several_are_under_way_at_once(server: ModelServer) -> None:
     assert server.most_at_once == 4
 
 
-def test_no_prompts_no_requests(server: ModelServer) -> None:
+def test_no_prompts_send_no_requests(server: ModelServer) -> None:
     assert parrot().complete([], Sampling()) == []
     assert server.requests == []
 
 
-def test_stop_texts_are_cut_off_here_too(server: ModelServer) -> None:
+def test_stop_texts_are_cut_off_locally_and_at_most_four_are_sent(server: ModelServer) -> None:
     server.next(choices({"text": " I see. Human: and you", "finish_reason": "length"}))
     (answer,) = parrot().complete(["a"], Sampling(stop=("Human:",)))
     assert answer == Completion(" I see. ", "stop", 3, 2)
@@ -142,14 +142,14 @@ def test_stop_texts_are_cut_off_here_too(server: ModelServer) -> None:
     assert server.requests[-1].body["stop"] == ["1", "2", "3", "4"]  # OpenAI's API rejects a fifth
 
 
-def test_tokens_are_estimated_where_the_server_does_not_count(server: ModelServer) -> None:
+def test_tokens_are_estimated_without_server_counts(server: ModelServer) -> None:
     server.next(raw({"choices": [{"text": "Oh dear", "finish_reason": "length"}], "usage": None}))
     # "four" has at most four letters, one token; "letters" has two tokens; "Oh" and "dear" one each.
     (answer,) = parrot().complete(["four letters"], Sampling())
     assert answer == Completion("Oh dear", "length", 3, 2)
 
 
-def test_a_model_that_knows_the_limit_under_its_new_name_only(server: ModelServer) -> None:
+def test_max_completion_tokens_is_used_when_max_tokens_is_rejected(server: ModelServer) -> None:
     said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     server.next(status(400, said, error_code="unsupported_parameter"))
     (answer,) = parrot(concurrency=1).complete([CHAT], Sampling(max_tokens=2))
@@ -159,7 +159,7 @@ def test_a_model_that_knows_the_limit_under_its_new_name_only(server: ModelServe
     assert "max_tokens" not in server.requests[1].body
 
 
-def test_requests_under_way_learn_the_new_name_together_and_the_model_remembers_it(server: ModelServer) -> None:
+def test_concurrent_requests_switch_to_max_completion_tokens_for_good(server: ModelServer) -> None:
     said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     all_there = threading.Barrier(4, timeout=20)
 
@@ -180,7 +180,7 @@ def test_requests_under_way_learn_the_new_name_together_and_the_model_remembers_
 # --- answers that are kept -------------------------------------------------------------------------------------------
 
 
-def test_what_is_finished_is_kept_when_another_fails(server: ModelServer, tmp_path: Path) -> None:
+def test_finished_answers_are_cached_when_another_fails(server: ModelServer, tmp_path: Path) -> None:
     prompts = [f"word{number}" for number in range(30)]
     server.next(*[None] * 6, status(400, "bad"))
     cached = CachedModel(parrot(concurrency=2), Cache(tmp_path / "cache"))
@@ -193,13 +193,13 @@ def test_what_is_finished_is_kept_when_another_fails(server: ModelServer, tmp_pa
     assert len(server.requests) == 30 + 1
 
 
-def test_after_a_failure_no_request_begins(server: ModelServer) -> None:
+def test_no_request_starts_after_a_failure(server: ModelServer) -> None:
     server.next(None, None, status(400, "bad"))
     fails(parrot(concurrency=1), ["a", "b", "c", "d", "e"])
     assert len(server.requests) == 3
 
 
-def test_those_that_wait_give_up_with_the_one_that_fails(server: ModelServer) -> None:
+def test_failure_cancels_waiting_retries(server: ModelServer) -> None:
     def refuse_later(handler: Any) -> None:
         time.sleep(0.2)
         status(400, "bad")(handler)
@@ -212,7 +212,7 @@ def test_those_that_wait_give_up_with_the_one_that_fails(server: ModelServer) ->
     assert time.monotonic() - begin < 25
 
 
-def test_whoever_takes_no_more_answers_ends_the_work(server: ModelServer) -> None:
+def test_closing_the_answers_ends_the_background_thread(server: ModelServer) -> None:
     server.next(None)
     server.always = hang
     threads = threading.active_count()
@@ -227,7 +227,7 @@ def test_whoever_takes_no_more_answers_ends_the_work(server: ModelServer) -> Non
     assert threading.active_count() <= threads
 
 
-def test_it_works_where_an_event_loop_runs_already(server: ModelServer) -> None:
+def test_complete_works_inside_a_running_event_loop(server: ModelServer) -> None:
     async def in_a_notebook() -> list[Any]:
         return parrot().complete(["hello"], Sampling())
 
@@ -255,7 +255,9 @@ def breaks_off(model: OpenAIModel) -> tuple[str, list[str]]:
     return str(caught.value), told
 
 
-def test_the_same_in_pieces_as_at_once(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streamed_answer_equals_completed_answer(
+    real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A real model behind a real server; both ways use the server's token counts."""
     folder = str(write_llama_folder(tmp_path, real_data))
     local = open_language_model("hf", folder, precision="float32")
@@ -276,7 +278,7 @@ def test_the_same_in_pieces_as_at_once(real_data: Path, tmp_path: Path, monkeypa
     assert second.body == {**first.body, "stream": True, "stream_options": {"include_usage": True}}
 
 
-def test_each_piece_is_told_before_the_next_one_is_written(server: ModelServer) -> None:
+def test_each_chunk_is_reported_before_the_next_is_sent(server: ModelServer) -> None:
     told: list[str] = []
     may_go_on = threading.Semaphore(0)
     server.pause = lambda: may_go_on.acquire(timeout=20)
@@ -291,20 +293,20 @@ def test_each_piece_is_told_before_the_next_one_is_written(server: ModelServer) 
     assert (answer.text, answer.prompt_tokens) == ("My dog is ill.", 6)
 
 
-def test_a_stop_text_is_never_told_though_it_comes_in_pieces(server: ModelServer) -> None:
+def test_stop_text_split_across_chunks_is_never_reported(server: ModelServer) -> None:
     server.next(events(*map(piece, ("I s", "ee. ", "Hu", "man", ": and", " you")), piece(finish="length")))
     answer, told = streamed(parrot(), sampling=Sampling(stop=("Human:",)))
     assert (answer.text, answer.finish) == ("I see. ", "stop")
     assert told == ["I s", "I see. "]
 
 
-def test_tokens_are_estimated_where_the_stream_does_not_count(server: ModelServer) -> None:
+def test_tokens_are_estimated_without_stream_counts(server: ModelServer) -> None:
     server.next(events({"choices": [{"text": "Oh "}]}, {"choices": [{"text": "dear", "finish_reason": "length"}]}))
     assert streamed(parrot(), "four letters") == (Completion("Oh dear", "length", 3, 2), ["Oh ", "Oh dear"])
 
 
 @pytest.mark.parametrize("code", [400, 422])
-def test_a_server_that_counts_no_tokens_of_streams(code: int, server: ModelServer) -> None:
+def test_stream_is_retried_without_rejected_stream_options(code: int, server: ModelServer) -> None:
     server.next(status(code, "Unrecognized request argument supplied: stream_options"))
     model = parrot()
     answer, told = streamed(model)
@@ -313,7 +315,7 @@ def test_a_server_that_counts_no_tokens_of_streams(code: int, server: ModelServe
     assert model.usage.retries == 0
 
 
-def test_a_server_that_knows_no_streams(server: ModelServer) -> None:
+def test_stream_accepts_a_non_streaming_response(server: ModelServer) -> None:
     server.next(choices({"message": {"content": "Oh no!"}, "finish_reason": "stop"}))
     assert streamed(parrot()) == (Completion("Oh no!", "stop", 3, 2), ["Oh no!"])
 
@@ -329,7 +331,7 @@ def test_a_server_that_knows_no_streams(server: ModelServer) -> None:
         events(),
     ],
 )
-def test_as_long_as_nothing_was_told_it_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+def test_stream_is_retried_if_nothing_was_reported(misbehaviour: Any, server: ModelServer) -> None:
     server.next(misbehaviour, misbehaviour)
     model = parrot(retries=2)
     answer, told = streamed(model)
@@ -339,7 +341,7 @@ def test_as_long_as_nothing_was_told_it_is_asked_again(misbehaviour: Any, server
 
 
 @pytest.mark.parametrize("misbehaviour", [hang, trickle, hang_after(piece(""))], ids=["hang", "trickle", "no piece"])
-def test_a_stream_that_does_not_begin_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+def test_stream_that_does_not_start_is_retried(misbehaviour: Any, server: ModelServer) -> None:
     server.next(misbehaviour)
     answer, _ = streamed(parrot(timeout=0.5, retries=3))
     assert answer.text == "My dog is ill."
@@ -356,7 +358,7 @@ def test_a_stream_that_does_not_begin_is_asked_again(misbehaviour: Any, server: 
     ],
     ids=["cut connection", "cut body", "error", "nonsense", "hangs"],
 )
-def test_what_was_told_is_not_asked_again(
+def test_stream_is_not_retried_after_text_was_reported(
     misbehaviour: Any, reason: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -371,7 +373,7 @@ def test_what_was_told_is_not_asked_again(
     assert (len(server.requests), model.usage.requests, model.usage.retries) == (1, 0, 0)
 
 
-def test_nothing_can_go_wrong_behind_the_end(server: ModelServer) -> None:
+def test_failures_after_the_finish_event_are_ignored(server: ModelServer) -> None:
     whole = (piece("Oh no!"), piece(finish="stop"))
     for misbehaviour in (cut_after(*whole), cut_after(*whole, connection=False), hang_after(*whole)):
         server.next(misbehaviour)
@@ -379,7 +381,7 @@ def test_nothing_can_go_wrong_behind_the_end(server: ModelServer) -> None:
         assert answer == Completion("Oh no!", "stop", 2, 3)  # estimated: "!" is one token
 
 
-def test_who_says_that_nothing_follows_is_believed(server: ModelServer) -> None:
+def test_stream_ends_at_done_event_without_waiting_for_close(server: ModelServer) -> None:
     done, in_time = threading.Event(), []
 
     def keep_open(send: Any) -> None:
@@ -406,20 +408,20 @@ def test_who_says_that_nothing_follows_is_believed(server: ModelServer) -> None:
         (events(piece(finish="length")), "no text, finish 'length'"),
     ],
 )
-def test_no_answer_in_pieces(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+def test_stream_without_usable_text_is_no_answer(misbehaviour: Any, reason: str, server: ModelServer) -> None:
     server.always = misbehaviour
     assert streamed(parrot())[0] == NoAnswer(reason)
     assert len(server.requests) == 1
 
 
-def test_a_stream_that_is_refused(server: ModelServer) -> None:
+def test_rejected_stream_raises_without_retry(server: ModelServer) -> None:
     server.always = status(403, "no.")
     message, told = breaks_off(parrot())
     assert "(403): no: check the permissions of OPENAI_API_KEY" in message
     assert (told, len(server.requests)) == ([], 1)
 
 
-def test_whoever_listens_no_more_ends_the_request(server: ModelServer) -> None:
+def test_exception_in_stream_callback_ends_the_request(server: ModelServer) -> None:
     class NobodyThereError(Exception):
         pass
 
@@ -440,14 +442,14 @@ def test_whoever_listens_no_more_ends_the_request(server: ModelServer) -> None:
 # --- the environment -------------------------------------------------------------------------------------------------
 
 
-def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_openai_library_names_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[openai\]"'):
         OpenAIModel("parrot")
 
 
-def test_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_key_raises_option_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(OptionError, match="OPENAI_API_KEY is not set: export a key, or OPENAI_BASE_URL"):

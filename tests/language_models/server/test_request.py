@@ -43,7 +43,7 @@ from parlai_empathy.language_models.server.openai_model import OpenAIModel
         *("an error with 200", "no choices", "an invalid choice"),
     ],
 )
-def test_what_passes_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+def test_temporary_errors_are_retried(misbehaviour: Any, server: ModelServer) -> None:
     server.next(misbehaviour, misbehaviour)
     model = parrot(retries=2)
     (answer,) = model.complete(["hello you"], Sampling())
@@ -54,7 +54,7 @@ def test_what_passes_is_asked_again(misbehaviour: Any, server: ModelServer) -> N
 
 
 @pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
-def test_a_server_that_hangs_is_asked_again(misbehaviour: Any, server: ModelServer) -> None:
+def test_hanging_request_is_retried(misbehaviour: Any, server: ModelServer) -> None:
     server.next(misbehaviour)
     model = parrot(timeout=0.5, retries=3)
     (answer,) = model.complete(["hello"], Sampling())
@@ -87,7 +87,7 @@ def test_a_server_that_hangs_is_asked_again(misbehaviour: Any, server: ModelServ
         "no choices",
     ],
 )
-def test_what_does_not_pass_is_one_line(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+def test_persistent_errors_are_one_line(misbehaviour: Any, reason: str, server: ModelServer) -> None:
     server.always = misbehaviour
     message = fails(parrot(retries=1))
     assert f"{server.url} failed 2 time(s), last with {reason}" in message
@@ -96,12 +96,12 @@ def test_what_does_not_pass_is_one_line(misbehaviour: Any, reason: str, server: 
 
 
 @pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
-def test_a_server_that_hangs_for_good(misbehaviour: Any, server: ModelServer) -> None:
+def test_permanently_hanging_server_times_out(misbehaviour: Any, server: ModelServer) -> None:
     server.always = misbehaviour
     assert "failed 1 time(s), last with no complete answer within 0.2 seconds" in fails(parrot(timeout=0.2, retries=0))
 
 
-def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_server_reports_connection_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(EchoModel("parrot")) as gone:
         monkeypatch.setenv("OPENAI_BASE_URL", gone.url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -121,7 +121,7 @@ def waits(monkeypatch: pytest.MonkeyPatch, model: OpenAIModel) -> list[float]:
     return found
 
 
-def test_waits_double(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_between_retries_double(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.always = status(500)
     model = parrot(retries=10, first_wait=0.5)
     found = waits(monkeypatch, model)
@@ -132,7 +132,7 @@ def test_waits_double(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> N
         assert whole / 2 <= seconds <= whole
 
 
-def test_the_server_says_how_long_to_wait(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retry_after_header_sets_the_wait(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     in_20_seconds = formatdate(time.time() + 20, usegmt=True)
     server.next(status(429, retry_after="7"), status(503, retry_after=in_20_seconds), status(429, retry_after="soon"))
     model = parrot(retries=3, first_wait=0.5)
@@ -143,7 +143,7 @@ def test_the_server_says_how_long_to_wait(server: ModelServer, monkeypatch: pyte
     assert 1 <= found[2] <= 2, "what cannot be read counts as nothing said"
 
 
-def test_one_that_is_told_to_wait_holds_back_all(server: ModelServer) -> None:
+def test_retry_after_and_hold_back_delay_later_requests(server: ModelServer) -> None:
     times: list[float] = []
 
     def note(handler: Any) -> None:
@@ -166,13 +166,13 @@ def test_one_that_is_told_to_wait_holds_back_all(server: ModelServer) -> None:
     assert times[2] - begin >= 0.3
 
 
-def test_a_wait_of_hours_is_a_refusal(server: ModelServer) -> None:
+def test_hours_long_retry_after_raises_at_once(server: ModelServer) -> None:
     server.always = status(429, "daily limit", retry_after="7200")
     assert "accepts no requests for 7200 seconds (status 429: daily limit)" in fails(parrot())
     assert len(server.requests) == 1
 
 
-def test_waits_are_spread() -> None:
+def test_waits_are_jittered() -> None:
     assert len({wait_before(3, {}, 0.5) for _ in range(20)}) > 10
 
 
@@ -191,18 +191,18 @@ def test_waits_are_spread() -> None:
     ],
     ids=["400", "403", "404", "HTML with 404", "no money", "422"],
 )
-def test_what_is_refused_is_asked_once(misbehaviour: Any, reason: str, server: ModelServer) -> None:
+def test_permanent_errors_are_not_retried(misbehaviour: Any, reason: str, server: ModelServer) -> None:
     server.always = misbehaviour
     model = parrot()
     assert reason in fails(model)
     assert (len(server.requests), model.usage.retries) == (1, 0)
 
 
-def test_an_unknown_model(server: ModelServer) -> None:
+def test_unknown_model_error_names_the_model(server: ModelServer) -> None:
     assert "The model `crow` does not exist: check the model's name" in fails(OpenAIModel("crow"))
 
 
-def test_a_wrong_key_is_not_repeated(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_key_is_hidden_in_error(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.key = "the right one"
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     message = fails(parrot())
@@ -210,7 +210,7 @@ def test_a_wrong_key_is_not_repeated(server: ModelServer, monkeypatch: pytest.Mo
     assert KEY not in message
 
 
-def test_the_key_is_sent_and_stays_secret(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_is_sent_but_hidden_in_errors_and_repr(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.key = KEY
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     model = parrot(retries=0)
@@ -220,7 +220,9 @@ def test_the_key_is_sent_and_stays_secret(server: ModelServer, monkeypatch: pyte
     assert KEY not in repr(vars(model))
 
 
-def test_a_password_in_the_address_stays_secret(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_in_url_is_sent_but_hidden_in_errors_and_repr(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("http://", "http://me:hid%21den@"))
     model = parrot(retries=0)
     assert isinstance(model.complete(["hello"], Sampling())[0], Completion)
@@ -253,7 +255,7 @@ def test_a_password_in_the_address_stays_secret(server: ModelServer, monkeypatch
         (choices({"message": {"content": ["?"]}, "finish_reason": None}), "no text, finish 'stop'", 1),
     ],
 )
-def test_no_answer(misbehaviour: Any, reason: str, requests: int, server: ModelServer) -> None:
+def test_unusable_answers_are_no_answer(misbehaviour: Any, reason: str, requests: int, server: ModelServer) -> None:
     server.always = misbehaviour
     model = parrot(retries=2)
     assert model.complete([CHAT], Sampling()) == [NoAnswer(reason)]

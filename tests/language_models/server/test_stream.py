@@ -37,7 +37,7 @@ def broken(*pieces: bytes) -> str:
     return str(caught.value)
 
 
-def test_a_chat_in_pieces() -> None:
+def test_chat_chunks_are_joined() -> None:
     counts = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
     found, told = read(
         event(piece("", role="assistant")), event(piece("Oh")), event(piece(" no")), event(piece(finish="length")),
@@ -47,7 +47,7 @@ def test_a_chat_in_pieces() -> None:
     assert told == ["Oh", "Oh no"]
 
 
-def test_a_text_in_pieces() -> None:
+def test_text_chunks_are_joined() -> None:
     found, told = read(event({"choices": [{"text": "Oh"}]}), event({"choices": [{"text": ".", "finish_reason": "x"}]}))
     assert found == ServerAnswer("Oh.", "x", "", None, None)
     assert told == ["Oh", "Oh."]
@@ -58,7 +58,7 @@ TRICKY = [piece("a\u2028b\x85"), piece("\u20ac\U0001f642"), piece("\ud83d"), pie
 
 
 @given(st.lists(st.integers(1, 400), max_size=12), st.booleans(), st.booleans())
-def test_where_the_bytes_are_cut_does_not_matter(cuts: list[int], has_returns: bool, has_comments: bool) -> None:
+def test_result_does_not_depend_on_byte_boundaries(cuts: list[int], has_returns: bool, has_comments: bool) -> None:
     body = b"".join(event(one, raw=number < 2) for number, one in enumerate(TRICKY)) + DONE
     if has_comments:
         body = b": still there\n\nevent: message\nid: 1\n" + body.replace(b"data: ", b":x\ndata:")
@@ -70,16 +70,16 @@ def test_where_the_bytes_are_cut_does_not_matter(cuts: list[int], has_returns: b
     assert told[-1] == found.text
 
 
-def test_data_on_several_lines_are_one_event() -> None:
+def test_multi_line_data_is_one_event() -> None:
     assert read(b'data: {"choices":\ndata: [{"text": "a", "finish_reason": "stop"}]}\n\n')[0].text == "a"
 
 
-def test_the_end_needs_no_empty_line_behind_it() -> None:
+def test_last_event_needs_no_trailing_blank_line() -> None:
     assert read(event(piece("a")), b"data: [DONE]")[0].text == "a"
     assert read(event(piece("a")), b'data: {"choices": [{"text": "b", "finish_reason": "stop"}]}')[0].text == "ab"
 
 
-def test_after_its_end_nothing_counts() -> None:
+def test_data_after_the_end_is_ignored() -> None:
     stream = ServerStream(lambda text: None)
     stream.take(event(piece("a", "stop")))
     assert (stream.is_whole, stream.is_over) == (True, False)
@@ -91,13 +91,13 @@ def test_after_its_end_nothing_counts() -> None:
     assert stream.answer().text == "a"
 
 
-def test_a_refusal_in_pieces() -> None:
+def test_refusal_chunks_are_joined() -> None:
     found, told = read(event(piece(refusal="I will")), event(piece(refusal=" not.", finish="stop")), DONE)
     assert found == ServerAnswer(None, "stop", "I will not.", None, None)
     assert told == []
 
 
-def test_a_server_that_knows_no_pieces() -> None:
+def test_non_streaming_response_is_accepted() -> None:
     whole = {"choices": [{"message": {"content": "Oh no"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7}}
     assert read(json.dumps(whole, indent=1).encode()) == (ServerAnswer("Oh no", "stop", "", 7, None), ["Oh no"])
 
@@ -117,7 +117,7 @@ def test_a_server_that_knows_no_pieces() -> None:
         (event({"choices": []}), "a part of an answer"),
     ],
 )
-def test_what_is_no_answer(body: bytes, reason: str) -> None:
+def test_broken_stream_names_the_reason(body: bytes, reason: str) -> None:
     assert broken(body) == reason
 
 
@@ -136,7 +136,7 @@ ODD = st.recursive(
 
 
 @given(st.lists(ODD | st.fixed_dictionaries({"choices": st.lists(ODD, max_size=2)}), max_size=4), st.binary(max_size=9))
-def test_whatever_it_sends_is_an_answer_or_broken(events: list[Any], more: bytes) -> None:
+def test_any_events_are_an_answer_or_broken(events: list[Any], more: bytes) -> None:
     told: list[str] = []
     stream = ServerStream(told.append)
     try:

@@ -28,21 +28,21 @@ from parlai_empathy.modules.hugging_face import MINILM, load_tokenizer, source_o
         ("🙂", 4),
     ],
 )
-def test_by_hand(text: str, tokens: int) -> None:
+def test_estimates_match_hand_counted_tokens(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
-def test_a_chat_has_tokens_round_each_message() -> None:
+def test_chat_estimate_adds_tokens_per_message() -> None:
     assert estimate_tokens((Message("system", "dog"), Message("user", ""))) == 3 + (4 + 1) + 4
 
 
 @given(st.text(), st.text())
-def test_more_text_is_not_fewer_tokens(a: str, b: str) -> None:
+def test_estimate_grows_with_text_and_is_at_most_its_byte_count(a: str, b: str) -> None:
     assert max(estimate_tokens(a), estimate_tokens(b)) <= estimate_tokens(a + "\n" + b)
     assert estimate_tokens(a) <= len(a.encode("utf-8", "surrogatepass"))
 
 
-def test_it_errs_high_on_real_texts_but_not_by_half(real_data: Path) -> None:
+def test_estimate_exceeds_real_tokenizer_by_at_most_half(real_data: Path) -> None:
     if not Path(source_of(MINILM)).is_dir():
         pytest.skip("needs the package of the default encoder")
     with (real_data / "empatheticdialogues" / "valid.csv").open(encoding="utf-8", newline="") as file:
