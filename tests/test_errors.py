@@ -33,7 +33,7 @@ def test_classes_in_tree_derive_directly_from_empathy_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", drawn())
-def test_each_class_has_its_own_docstring(name: str) -> None:
+def test_each_class_defines_a_docstring(name: str) -> None:
     assert classes()[name].__doc__
     assert classes()[name].__doc__ != errors.EmpathyError.__doc__
 

@@ -133,7 +133,7 @@ ROWS = [
 ]
 
 
-def test_each_question_has_its_own_table_and_plot(tmp_path: Path) -> None:
+def test_each_question_has_a_table_and_plot(tmp_path: Path) -> None:
     report = run(ratings=str(write_csv(tmp_path / "r.csv", ROWS)), out=str(tmp_path / "out"))
     assert [table.title for table in report.tables] == [f"{question}: 6 items, 18 ratings" for question in QUESTIONS]
     files = {path.name for path in (tmp_path / "out").iterdir()}

@@ -30,7 +30,7 @@ def test_negative_penalty_raises_scores() -> None:
     assert penalize(torch.zeros(1, 2), torch.tensor([[1, 1]]), sampling).tolist() == [[0.0, 1.0]]
 
 
-def test_the_prompt_is_not_penalized() -> None:
+def test_prompt_is_not_penalized() -> None:
     choose = TokenSampler(Sampling(temperature=0, frequency_penalty=2, presence_penalty=2), 2, [random_source(0, [])])
     assert choose(torch.tensor([[0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 0
     assert choose(torch.tensor([[0, 0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 1

@@ -27,7 +27,7 @@ def test_unknown_metric_is_rejected(parser: ParlaiParser, capsys: pytest.Capture
     assert "invalid choice: 'warmth'" in capsys.readouterr().err
 
 
-def test_each_metric_model_has_its_own_option(parser: ParlaiParser) -> None:
+def test_each_metric_model_has_a_separate_option(parser: ParlaiParser) -> None:
     found = parser.parse_args(["--epitome-model", "a", "--fluency-model", "b"])
     names = ("epitome", "emotion", "intent", "endex", "fluency")
     assert [found[f"{name}_model"] for name in names] == ["a", None, None, None, "b"]
