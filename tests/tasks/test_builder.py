@@ -168,7 +168,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 # --- already built ---------------------------------------------------------------------------------------------------
 
 
-def test_what_is_built_is_taken_as_it_is(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_data_set_is_reused_unchanged(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = source_of(archive := tar_gz(FILES))
     (mirror / ARCHIVE).write_bytes(archive)
     home = obtain(str(data), source)
@@ -178,7 +178,7 @@ def test_what_is_built_is_taken_as_it_is(data: Path, mirror: Path, monkeypatch: 
     assert (home / "inner/a.csv").read_bytes() == b"my own edit"
 
 
-def test_a_folder_marked_built_that_lacks_a_file_is_built_anew(data: Path, mirror: Path) -> None:
+def test_built_folder_with_a_missing_file_is_rebuilt(data: Path, mirror: Path) -> None:
     source = source_of(archive := tar_gz(FILES))
     (mirror / ARCHIVE).write_bytes(archive)
     home = obtain(str(data), source)
@@ -187,7 +187,7 @@ def test_a_folder_marked_built_that_lacks_a_file_is_built_anew(data: Path, mirro
     assert names_in(data) == ["toy", "toy.unfinished-1"]
 
 
-def test_an_older_version_is_kept_aside(data: Path, mirror: Path) -> None:
+def test_older_version_is_set_aside_and_not_deleted(data: Path, mirror: Path) -> None:
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     for version in ("0.8", "0.9", "1.0"):
         home = obtain(str(data), source_of(archive, version=version))
@@ -203,7 +203,7 @@ def kept_versions() -> list[tuple[str, str]]:
 # --- a mirror folder -------------------------------------------------------------------------------------------------
 
 
-def test_archive_on_a_mirror_folder(data: Path, mirror: Path) -> None:
+def test_archive_from_mirror_folder(data: Path, mirror: Path) -> None:
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     home = obtain(str(data), source_of(archive))
     assert home == data / "toy"
@@ -213,7 +213,7 @@ def test_archive_on_a_mirror_folder(data: Path, mirror: Path) -> None:
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_loose_files_on_a_mirror_folder(data: Path, mirror: Path, nested: bool) -> None:
+def test_loose_files_from_mirror_folder(data: Path, mirror: Path, nested: bool) -> None:
     for name, content in FILES.items():
         target = mirror / (name if nested else Path(name).name)
         target.parent.mkdir(exist_ok=True)
@@ -221,13 +221,13 @@ def test_loose_files_on_a_mirror_folder(data: Path, mirror: Path, nested: bool) 
     assert content_of(obtain(str(data), source_of(b"any"))) == FILES
 
 
-def test_data_without_an_official_archive_come_from_a_mirror(data: Path, mirror: Path) -> None:
+def test_source_without_official_archive_is_built_from_mirror(data: Path, mirror: Path) -> None:
     for name, content in FILES.items():
         (mirror / Path(name).name).write_bytes(content)
     assert content_of(obtain(str(data), without_archive())) == FILES
 
 
-def test_a_data_set_may_lie_deeper_in_the_data_folder(data: Path, mirror: Path) -> None:
+def test_data_set_in_nested_folder(data: Path, mirror: Path) -> None:
     source = replace(source_of(archive := tar_gz(FILES)), folder="models/toy")
     (folder := mirror.parent / "models/toy").mkdir(parents=True)
     (folder / ARCHIVE).write_bytes(archive)
@@ -235,7 +235,7 @@ def test_a_data_set_may_lie_deeper_in_the_data_folder(data: Path, mirror: Path) 
     assert (names_in(data), names_in(data / "models")) == (["models"], ["toy"])
 
 
-def test_a_data_set_may_have_another_folder_here_than_on_the_mirror(data: Path, mirror: Path) -> None:
+def test_local_folder_may_differ_from_mirror_folder(data: Path, mirror: Path) -> None:
     source = replace(source_of(archive := tar_gz(FILES)), home="ours")
     (mirror / ARCHIVE).write_bytes(archive)
     (data / "toy").mkdir(parents=True)
@@ -244,14 +244,14 @@ def test_a_data_set_may_have_another_folder_here_than_on_the_mirror(data: Path, 
     assert (names_in(data), names_in(data / "toy")) == (["ours", "toy"], [])
 
 
-def test_the_mirror_may_be_named_from_home(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tilde_in_mirror_path_is_expanded(data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(mirror.parent.parent))
     monkeypatch.setenv("EMPATHY_MIRROR", "~/mirror")
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     assert content_of(obtain(str(data), source_of(archive))) == FILES
 
 
-def test_a_mirror_folder_without_one_of_the_files(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+def test_mirror_folder_lacking_a_file_raises_download_error(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
     (mirror / "a.csv").write_bytes(b"a")
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), source_of(b"any"))
@@ -259,7 +259,7 @@ def test_a_mirror_folder_without_one_of_the_files(data: Path, mirror: Path, asse
     assert names_in(data) == []
 
 
-def test_no_mirror_and_no_official_archive(data: Path, assert_one_line: OneLine) -> None:
+def test_no_mirror_and_no_official_archive_raises_download_error(data: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), without_archive())
     assert_one_line(caught.value, "toy", "set EMPATHY_MIRROR to a folder that holds toy/{a.csv,b.csv}")
@@ -270,7 +270,7 @@ def test_no_mirror_and_no_official_archive(data: Path, assert_one_line: OneLine)
 
 
 @pytest.mark.parametrize("ending", ["", "/"])
-def test_archive_on_a_mirror_url(data: Path, server: Server, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archive_from_mirror_url(data: Path, server: Server, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", f"{server.url}/base{ending}")
     archive = tar_gz(FILES)
     server.answers[f"/base/toy/{ARCHIVE}"] = [sends(archive)]
@@ -281,14 +281,16 @@ def test_archive_on_a_mirror_url(data: Path, server: Server, ending: str, monkey
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
-def test_loose_files_on_a_mirror_url_after_a_no_to_the_archive(data: Path, server: Server, status: int) -> None:
+def test_loose_files_from_mirror_url_if_archive_is_refused(data: Path, server: Server, status: int) -> None:
     server.answers[f"/toy/{ARCHIVE}"] = [says(status)]
     server.holds_loose_files()
     assert content_of(obtain(str(data), source_of(b"any"))) == FILES
     assert server.asked == [f"/toy/{ARCHIVE}", "/toy/a.csv", "/toy/b.csv"]  # a definite refusal is not retried
 
 
-def test_a_mirror_url_with_neither(data: Path, server: Server, waits: list[float], assert_one_line: OneLine) -> None:
+def test_mirror_url_without_archive_or_files_raises_download_error(
+    data: Path, server: Server, waits: list[float], assert_one_line: OneLine
+) -> None:
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), source_of(b"any"))
     assert_one_line(caught.value, f"{server.url}/toy/a.csv", "the server says 404", "EMPATHY_MIRROR", "toy/toy.tar.gz")
@@ -296,7 +298,7 @@ def test_a_mirror_url_with_neither(data: Path, server: Server, waits: list[float
     assert waits == []
 
 
-def test_a_server_that_fails_once_is_asked_again(data: Path, server: Server, waits: list[float]) -> None:
+def test_server_error_is_retried(data: Path, server: Server, waits: list[float]) -> None:
     archive = tar_gz(FILES)
     server.answers[f"/toy/{ARCHIVE}"] = [says(503), sends(archive)]
     assert content_of(obtain(str(data), source_of(archive))) == FILES
@@ -304,7 +306,9 @@ def test_a_server_that_fails_once_is_asked_again(data: Path, server: Server, wai
     assert len(waits) == 1
 
 
-def test_a_server_that_keeps_failing(data: Path, server: Server, waits: list[float], assert_one_line: OneLine) -> None:
+def test_persistent_server_error_raises_after_three_tries(
+    data: Path, server: Server, waits: list[float], assert_one_line: OneLine
+) -> None:
     server.answers[f"/toy/{ARCHIVE}"] = [says(500)]
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), source_of(b"any"))
@@ -313,14 +317,14 @@ def test_a_server_that_keeps_failing(data: Path, server: Server, waits: list[flo
     assert names_in(data) == []
 
 
-def test_a_cut_connection_is_tried_again_from_the_start(data: Path, server: Server, waits: list[float]) -> None:
+def test_interrupted_download_is_restarted(data: Path, server: Server, waits: list[float]) -> None:
     archive = tar_gz(FILES)
     half = len(archive) // 2
     server.answers[f"/toy/{ARCHIVE}"] = [sends(archive[:half], missing=len(archive) - half), sends(archive)]
     assert content_of(obtain(str(data), source_of(archive))) == FILES
 
 
-def test_a_connection_that_is_cut_each_time(
+def test_repeatedly_interrupted_download_raises_after_three_tries(
     data: Path, server: Server, waits: list[float], assert_one_line: OneLine
 ) -> None:
     server.answers["/toy/a.csv"] = [sends(b"half of it", missing=100)]
@@ -331,7 +335,7 @@ def test_a_connection_that_is_cut_each_time(
     assert names_in(data) == []  # in particular no partial a.csv
 
 
-def test_a_server_that_is_not_there(
+def test_unreachable_server_raises_after_three_tries(
     data: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -344,14 +348,14 @@ def test_a_server_that_is_not_there(
     assert names_in(data) == []
 
 
-def test_a_server_may_compress_on_the_way(data: Path, server: Server) -> None:
+def test_gzip_content_encoding_is_decompressed(data: Path, server: Server) -> None:
     """Content-Length then counts the compressed bytes, which are far fewer than those written."""
     for name, content in FILES.items():
         server.answers[f"/toy/{Path(name).name}"] = [sends(gzip.compress(content), Content_Encoding="gzip")]
     assert content_of(obtain(str(data), without_archive())) == FILES
 
 
-def test_a_server_may_send_to_another_place(data: Path, server: Server) -> None:
+def test_redirects_are_followed(data: Path, server: Server) -> None:
     def moved(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(302)
         handler.send_header("Location", "/elsewhere")
@@ -365,9 +369,7 @@ def test_a_server_may_send_to_another_place(data: Path, server: Server) -> None:
 # --- the official address --------------------------------------------------------------------------------------------
 
 
-def test_without_a_mirror_the_official_address_is_asked(
-    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_official_url_is_used_without_a_mirror(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMPATHY_MIRROR")
     archive = tar_gz(FILES)
     server.answers["/official/toy.tar.gz"] = [sends(archive)]
@@ -375,13 +377,13 @@ def test_without_a_mirror_the_official_address_is_asked(
     assert server.asked == ["/official/toy.tar.gz"]
 
 
-def test_a_mirror_is_asked_instead_of_the_official_address(data: Path, server: Server, mirror: Path) -> None:
+def test_mirror_takes_precedence_over_official_url(data: Path, server: Server, mirror: Path) -> None:
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     obtain(str(data), source_of(archive, f"{server.url}/official/toy.tar.gz"))
     assert server.asked == []
 
 
-def test_the_page_of_a_hotel_network_is_not_taken_for_the_archive(
+def test_login_page_instead_of_archive_fails_the_checksum(
     data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
     monkeypatch.delenv("EMPATHY_MIRROR")
@@ -401,7 +403,7 @@ def only_file(url: str) -> Source:
     return Source(folder="toy", version="1.0", archive=None, files=("inner/only.txt",), url=url)
 
 
-def test_a_single_file_comes_from_its_official_address(
+def test_single_file_is_downloaded_once_and_its_checksum_logged(
     data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
 ) -> None:
     """There is no published checksum to compare, so its SHA-256 is logged."""
@@ -416,7 +418,7 @@ def test_a_single_file_comes_from_its_official_address(
     assert server.asked == ["/official/The_File.txt"]  # only once
 
 
-def test_a_single_file_with_a_checksum_is_verified(
+def test_single_file_is_verified_against_its_checksum(
     data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture, assert_one_line: OneLine
 ) -> None:
     monkeypatch.delenv("EMPATHY_MIRROR")
@@ -432,7 +434,7 @@ def test_a_single_file_with_a_checksum_is_verified(
     assert "none is published" not in log.text
 
 
-def test_several_files_come_from_the_folder_of_their_official_address(
+def test_several_files_from_official_url_are_verified_together(
     data: Path, server: Server, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
     monkeypatch.delenv("EMPATHY_MIRROR")
@@ -448,19 +450,21 @@ def test_several_files_come_from_the_folder_of_their_official_address(
     assert content_of(obtain(str(data), source)) == FILES
 
 
-def test_a_mirror_url_is_asked_instead_of_a_single_files_address(data: Path, server: Server) -> None:
+def test_mirror_url_takes_precedence_over_single_file_url(data: Path, server: Server) -> None:
     server.answers["/toy/only.txt"] = [sends(b"the mirror's")]
     assert content_of(obtain(str(data), only_file(f"{server.url}/official"))) == {"inner/only.txt": b"the mirror's"}
     assert server.asked == ["/toy/only.txt"]
 
 
-def test_a_mirror_folder_is_asked_instead_of_a_single_files_address(data: Path, server: Server, mirror: Path) -> None:
+def test_mirror_folder_takes_precedence_over_single_file_url(data: Path, server: Server, mirror: Path) -> None:
     (mirror / "only.txt").write_bytes(b"the mirror's")
     assert content_of(obtain(str(data), only_file(f"{server.url}/official"))) == {"inner/only.txt": b"the mirror's"}
     assert server.asked == []
 
 
-def test_a_mirror_without_the_single_file(data: Path, server: Server, mirror: Path, assert_one_line: OneLine) -> None:
+def test_mirror_lacking_the_single_file_is_not_bypassed(
+    data: Path, server: Server, mirror: Path, assert_one_line: OneLine
+) -> None:
     """The official address is not used: a user who sets a mirror may have no network, or want none."""
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), only_file(f"{server.url}/official"))
@@ -472,7 +476,7 @@ def test_a_mirror_without_the_single_file(data: Path, server: Server, mirror: Pa
     ("answer", "reason", "times"),
     [(says(404), "404", 1), (says(500), "500", 3), (sends(b"x", missing=9), "was lost", 3)],
 )
-def test_a_single_file_that_does_not_come(
+def test_failed_single_file_download_raises_download_error(
     data: Path,
     server: Server,
     waits: list[float],
@@ -501,21 +505,23 @@ def source_of_zip(archive: bytes) -> Source:
     return Source(folder="toy", version="1.0", archive=file, files=tuple(FILES))
 
 
-def test_a_zip_file_is_unpacked(data: Path, mirror: Path, tmp_path: Path) -> None:
+def test_zip_extraction_is_limited_to_listed_files(data: Path, mirror: Path, tmp_path: Path) -> None:
     """Other members than the named files are not extracted, especially not outside of the folder."""
     (mirror / "toy.zip").write_bytes(archive := zipped({**FILES, "../../evil": b"!", "inner/README": b"!"}))
     assert content_of(obtain(str(data), source_of_zip(archive))) == FILES
     assert list(tmp_path.rglob("evil")) == []
 
 
-def test_a_zip_file_from_its_official_address(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zip_file_from_official_url(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMPATHY_MIRROR")
     server.answers["/toy.zip"] = [sends(archive := zipped(FILES))]
     file = DownloadableFile(f"{server.url}/toy.zip", "toy.zip", hashlib.sha256(archive).hexdigest())
     assert content_of(obtain(str(data), replace(source_of_zip(archive), archive=file))) == FILES
 
 
-def test_a_zip_file_without_one_of_the_files(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+def test_zip_file_lacking_a_listed_file_raises_download_error(
+    data: Path, mirror: Path, assert_one_line: OneLine
+) -> None:
     (mirror / "toy.zip").write_bytes(archive := zipped({"inner/a.csv": b"a"}))
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), source_of_zip(archive))
@@ -523,7 +529,7 @@ def test_a_zip_file_without_one_of_the_files(data: Path, mirror: Path, assert_on
 
 
 @pytest.mark.parametrize("kind", ["empty", "text", "cut", "damaged"])
-def test_a_broken_zip_file(data: Path, mirror: Path, kind: str, assert_one_line: OneLine) -> None:
+def test_broken_zip_file_raises_download_error(data: Path, mirror: Path, kind: str, assert_one_line: OneLine) -> None:
     whole = zipped(FILES)
     place = whole.index(b"inner/a.csv") + len(b"inner/a.csv")  # the start of its packed content
     damaged = whole[:place] + b"\x07" * 8 + whole[place + 8 :]  # RFC 1951: no block is of type 3
@@ -538,7 +544,9 @@ def test_a_broken_zip_file(data: Path, mirror: Path, kind: str, assert_one_line:
 # --- invalid archives -------------------------------------------------------------------------------------------------
 
 
-def test_wrong_checksum_on_a_mirror_folder(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+def test_wrong_checksum_of_mirror_archive_raises_download_error(
+    data: Path, mirror: Path, assert_one_line: OneLine
+) -> None:
     (mirror / ARCHIVE).write_bytes(other := tar_gz({"inner/a.csv": b"forged", "inner/b.csv": b"forged"}))
     source = source_of(tar_gz(FILES))
     with pytest.raises(DownloadError) as caught:
@@ -566,7 +574,9 @@ def broken_archives() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", broken_archives())
-def test_a_broken_archive(data: Path, mirror: Path, kind: str, assert_one_line: OneLine) -> None:
+def test_broken_tar_archive_raises_download_error(
+    data: Path, mirror: Path, kind: str, assert_one_line: OneLine
+) -> None:
     (mirror / ARCHIVE).write_bytes(broken := broken_archives()[kind])
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), source_of(broken))
@@ -574,7 +584,9 @@ def test_a_broken_archive(data: Path, mirror: Path, kind: str, assert_one_line: 
     assert names_in(data) == []
 
 
-def test_an_archive_without_one_of_the_files(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+def test_tar_archive_lacking_a_listed_file_raises_download_error(
+    data: Path, mirror: Path, assert_one_line: OneLine
+) -> None:
     (mirror / ARCHIVE).write_bytes(archive := tar_gz({"inner/a.csv": b"a", "b.csv": b"at the wrong place"}))
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), source_of(archive))
@@ -582,7 +594,7 @@ def test_an_archive_without_one_of_the_files(data: Path, mirror: Path, assert_on
     assert names_in(data) == []
 
 
-def test_a_link_in_an_archive_is_no_file(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+def test_symlink_in_tar_archive_does_not_count_as_a_file(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         for name in FILES:
@@ -595,7 +607,7 @@ def test_a_link_in_an_archive_is_no_file(data: Path, mirror: Path, assert_one_li
     assert_one_line(caught.value, "lacks inner/a.csv")
 
 
-def test_only_the_named_files_are_taken(data: Path, mirror: Path, tmp_path: Path) -> None:
+def test_tar_extraction_is_limited_to_listed_files(data: Path, mirror: Path, tmp_path: Path) -> None:
     """Members outside of the folder are ignored; names may begin with ``./``, as ``tar .`` writes them."""
     files = {"../../evil": b"!", str(tmp_path / "evil"): b"!", "inner/README": b"!"}
     files |= {f"./{name}": content for name, content in FILES.items()}
@@ -607,7 +619,9 @@ def test_only_the_named_files_are_taken(data: Path, mirror: Path, tmp_path: Path
 # --- the data folder -------------------------------------------------------------------------------------------------
 
 
-def test_a_data_folder_that_cannot_be_made(tmp_path: Path, mirror: Path, assert_one_line: OneLine) -> None:
+def test_data_folder_that_cannot_be_created_raises_download_error(
+    tmp_path: Path, mirror: Path, assert_one_line: OneLine
+) -> None:
     (file := tmp_path / "file").write_text("not a folder")
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     with pytest.raises(DownloadError) as caught:
@@ -616,7 +630,7 @@ def test_a_data_folder_that_cannot_be_made(tmp_path: Path, mirror: Path, assert_
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is read-only for root")
-def test_a_read_only_data_folder(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+def test_read_only_data_folder_raises_download_error(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     data.mkdir(mode=0o555)
     with pytest.raises(DownloadError) as caught:
@@ -624,7 +638,7 @@ def test_a_read_only_data_folder(data: Path, mirror: Path, assert_one_line: OneL
     assert_one_line(caught.value, data, "--datapath")
 
 
-def test_others_may_read_what_was_built(data: Path, mirror: Path, tmp_path: Path) -> None:
+def test_built_folder_has_default_permissions(data: Path, mirror: Path, tmp_path: Path) -> None:
     """Temporary folders are private, but data that are moved out of them must be readable for other users."""
     (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
     home = obtain(str(data), source_of(archive))
@@ -635,7 +649,7 @@ def test_others_may_read_what_was_built(data: Path, mirror: Path, tmp_path: Path
 # --- interruptions ---------------------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_leaves_nothing_behind(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keyboard_interrupt_leaves_no_files(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pressed while the builder waits for its second try."""
 
     def press(_: float) -> None:
@@ -658,7 +672,7 @@ def build_elsewhere(data: Path) -> subprocess.Popen[str]:
     return start([sys.executable, "-c", code, data], REPOSITORY, EMPATHY_MIRROR=os.environ["EMPATHY_MIRROR"])
 
 
-def test_a_killed_build_leaves_no_half_data_set(data: Path, server: Server) -> None:
+def test_killed_build_leaves_no_partial_data_set(data: Path, server: Server) -> None:
     reached, over = threading.Event(), threading.Event()
 
     def hang(handler: BaseHTTPRequestHandler) -> None:
@@ -695,7 +709,7 @@ def all_at_once(server: Server, number: int) -> None:
     server.answers["/toy/b.csv"] = [answer]
 
 
-def test_several_threads_build_at_once(data: Path, server: Server) -> None:
+def test_concurrent_builds_by_threads(data: Path, server: Server) -> None:
     all_at_once(server, 6)
     with ThreadPoolExecutor(6) as pool:
         homes = list(pool.map(lambda _: obtain(str(data), without_archive()), range(6)))
@@ -705,7 +719,7 @@ def test_several_threads_build_at_once(data: Path, server: Server) -> None:
 
 
 @pytest.mark.parametrize("_", range(5))
-def test_several_threads_replace_an_old_version_at_once(data: Path, server: Server, _: int) -> None:
+def test_concurrent_threads_set_old_version_aside_once(data: Path, server: Server, _: int) -> None:
     (old := data / "toy").mkdir(parents=True)
     (old / "mine.txt").write_text("precious")
     all_at_once(server, 6)
@@ -716,9 +730,7 @@ def test_several_threads_replace_an_old_version_at_once(data: Path, server: Serv
     assert [name for name in names_in(data) if name.startswith(".")] == []
 
 
-def test_a_build_that_goes_while_it_is_looked_at_is_made_anew(
-    data: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_build_deleted_during_the_check_is_rebuilt(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     all_at_once(server, 1)
     built, looks = build_data.built, list[object]()
 
@@ -733,7 +745,7 @@ def test_a_build_that_goes_while_it_is_looked_at_is_made_anew(
     assert content_of(data / "toy") == FILES
 
 
-def test_two_processes_build_at_once(data: Path, server: Server) -> None:
+def test_concurrent_builds_by_processes(data: Path, server: Server) -> None:
     all_at_once(server, 2)
     processes = [build_elsewhere(data) for _ in range(2)]
     complaints = [process.communicate(timeout=PATIENCE)[1] for process in processes]
@@ -745,19 +757,19 @@ def test_two_processes_build_at_once(data: Path, server: Server) -> None:
 # --- small parts -----------------------------------------------------------------------------------------------------
 
 
-def test_a_source_says_what_a_mirror_has_to_hold() -> None:
+def test_on_mirror_describes_the_required_files() -> None:
     assert source_of(b"").file_names == ["a.csv", "b.csv"]
     assert source_of(b"").on_mirror == "toy/toy.tar.gz or toy/{a.csv,b.csv}"
     assert without_archive().on_mirror == "toy/{a.csv,b.csv}"
 
 
-def test_files_of_the_same_name_keep_their_folders_on_a_mirror() -> None:
+def test_files_of_the_same_name_keep_their_folders_on_mirror() -> None:
     source = replace(without_archive(), files=("a/x.txt", "b/x.txt"))
     assert source.file_names == ["a/x.txt", "b/x.txt"]
     assert source.on_mirror == "toy/{a/x.txt,b/x.txt}"
 
 
-def test_sha256_of_several_files_is_that_of_their_list(tmp_path: Path) -> None:
+def test_sha256_of_all_is_the_hash_of_sha256sum_output(tmp_path: Path) -> None:
     for name, content in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
@@ -766,12 +778,12 @@ def test_sha256_of_several_files_is_that_of_their_list(tmp_path: Path) -> None:
     assert sha256_of_all(tmp_path, ["inner/a.csv"]) == sha256_of(tmp_path / "inner/a.csv")
 
 
-def test_sha256_is_that_of_the_standard(tmp_path: Path) -> None:
+def test_sha256_matches_fips_180_2_example(tmp_path: Path) -> None:
     (file := tmp_path / "abc").write_bytes(b"abc")
     # FIPS 180-2, appendix B.1
     assert sha256_of(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-def test_sha256_of_a_file_longer_than_one_block(tmp_path: Path) -> None:
+def test_sha256_of_file_longer_than_one_block(tmp_path: Path) -> None:
     (file := tmp_path / "long").write_bytes(b"abcdefg" * 200_000)  # 1.4 MB, read 1 MB at a time
     assert sha256_of(file) == hashlib.sha256(b"abcdefg" * 200_000).hexdigest()

@@ -12,7 +12,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.edition import add_edition, is_sample
 
 
-def test_the_data_set_itself_is_the_default() -> None:
+def test_full_edition_is_the_default() -> None:
     parser = argparse.ArgumentParser()
     add_edition(parser)
     assert not is_sample(vars(parser.parse_args([])))
@@ -20,7 +20,7 @@ def test_the_data_set_itself_is_the_default() -> None:
     assert not is_sample({})
 
 
-def test_another_edition_is_refused() -> None:
+def test_unknown_edition_raises_option_error() -> None:
     with pytest.raises(OptionError, match=r"^--edition tiny: must be full or sample$"):
         is_sample({"edition": "tiny"})
 
@@ -32,7 +32,7 @@ def test_another_edition_is_refused() -> None:
         *("newsgroups", "red", "reddit"),
     ],
 )
-def test_no_data_set_has_another_edition(task: str, opt: Opt) -> None:
+def test_every_task_rejects_an_unknown_edition(task: str, opt: Opt) -> None:
     build = importlib.import_module(f"parlai_empathy.tasks.{task}.build").build
     with pytest.raises(OptionError, match=r"^--edition smaple: must be full or sample$"):
         build({**opt, "edition": "smaple"})

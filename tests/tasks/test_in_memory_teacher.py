@@ -35,13 +35,13 @@ def opt(tmp_path: Path) -> Opt:
     return Opt({"datapath": str(tmp_path), "edition": "sample", "datatype": "train:stream", "task": "toys"})
 
 
-def test_streamed_data_are_read_whole_and_nothing_is_left_beside_them(opt: Opt, tmp_path: Path) -> None:
+def test_streaming_loads_all_examples_and_leaves_no_files(opt: Opt, tmp_path: Path) -> None:
     teacher = Toy(opt)
     assert (teacher.num_examples(), teacher.fold) == (2, "train")
     assert [path.name for path in tmp_path.iterdir()] == ["sample.txt"]
 
 
-def test_the_options_it_was_given_stay_as_they_are(opt: Opt) -> None:
+def test_options_are_not_modified(opt: Opt) -> None:
     before = dict(opt)
     Toy(opt)
     assert dict(opt) == before
@@ -58,7 +58,7 @@ def test_the_options_it_was_given_stay_as_they_are(opt: Opt) -> None:
         ("red", 84),
     ],
 )
-def test_a_streamed_sample_is_read_whole_and_nothing_is_left_beside_it(
+def test_streaming_a_sample_loads_all_examples_and_leaves_no_files(
     load_teacher: Callable[..., Any], task: str, size: int
 ) -> None:
     sample = Path(in_memory_teacher.__file__).parent / task / "sample"
@@ -68,12 +68,12 @@ def test_a_streamed_sample_is_read_whole_and_nothing_is_left_beside_it(
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_the_fold_is_the_datatypes(opt: Opt, fold: str) -> None:
+def test_fold_comes_from_the_datatype(opt: Opt, fold: str) -> None:
     teacher = Toy(Opt({**opt, "datatype": fold}))
     assert list(teacher.act()["eval_labels"]) == [fold]
 
 
-def test_its_only_option_is_the_edition() -> None:
+def test_edition_is_the_only_option() -> None:
     parser = ParlaiParser(False, False)
     before = {action.dest for action in parser._actions}
     Toy.add_cmdline_args(parser)
@@ -82,7 +82,7 @@ def test_its_only_option_is_the_edition() -> None:
     assert "edition" not in before
 
 
-def test_a_subclass_has_its_options_in_the_same_group() -> None:
+def test_subclass_options_are_in_the_same_group() -> None:
     class Chosen(Toy):
         @classmethod
         def add_options(cls, group: Any) -> None:

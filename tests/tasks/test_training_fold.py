@@ -14,7 +14,7 @@ from parlai_empathy.tasks.training_fold import training_teachers
 TASK = "empathy:empathetic_dialogues:SituationEmotion"
 
 
-def test_they_give_the_training_examples_in_order_whatever_is_done_with_the_agent(
+def test_training_teachers_give_ordered_examples_for_any_agent_options(
     tmp_path: Path, load_teacher: Callable[..., Any]
 ) -> None:
     opt = Opt({"task": "other", "datatype": "test", "batchsize": 8, "interactive_task": True})
