@@ -11,7 +11,7 @@ import pytest
 from parlai_empathy.files.turns import own_turn
 
 
-def test_one_after_another(tmp_path: Path) -> None:
+def test_second_thread_waits_for_the_lock(tmp_path: Path) -> None:
     seen: list[str] = []
 
     def second() -> None:
@@ -27,13 +27,13 @@ def test_one_after_another(tmp_path: Path) -> None:
     assert seen == ["first", "second"]
 
 
-def test_other_folders_do_not_wait(tmp_path: Path) -> None:
+def test_locks_of_different_folders_are_independent(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with own_turn(tmp_path), own_turn(tmp_path / "a"):
         pass
 
 
-def test_a_turn_ends_with_an_error_too(tmp_path: Path) -> None:
+def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError), own_turn(tmp_path):
         raise KeyError
     with own_turn(tmp_path):
@@ -41,7 +41,7 @@ def test_a_turn_ends_with_an_error_too(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_without_locks_nobody_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_waiting_where_locks_are_unsupported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with own_turn(tmp_path / "not there"):
         pass
     monkeypatch.setitem(sys.modules, "fcntl", None)

@@ -42,7 +42,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_what_a_process_writes_stays_until_it_is_killed(tmp_path: Path) -> None:
+def test_files_of_another_process_are_kept_until_it_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
@@ -57,7 +57,7 @@ def test_what_a_process_writes_stays_until_it_is_killed(tmp_path: Path) -> None:
     assert (tmp_path / "pool").read_text() == "whole"
 
 
-def test_what_this_process_writes_stays(tmp_path: Path) -> None:
+def test_files_of_the_current_process_are_kept(tmp_path: Path) -> None:
     with own_folder(tmp_path, "build") as first, own_folder(tmp_path, "build") as second:
         write(tmp_path)
         assert names(tmp_path) == sorted([first.name, second.name, "pool"])
@@ -74,7 +74,7 @@ def age(path: Path, seconds: float) -> None:
     os.utime(path, (then, then))
 
 
-def test_what_another_host_writes_stays_for_a_day_after_its_last_change(tmp_path: Path) -> None:
+def test_files_of_another_host_are_kept_for_a_day_after_last_change(tmp_path: Path) -> None:
     with own_folder(tmp_path, "build") as own:
         shutil.copytree(own, folder := of_another_host(own))
     (file := of_another_host(own_file(tmp_path / "pool"))).write_text("half")
@@ -91,7 +91,7 @@ def test_what_another_host_writes_stays_for_a_day_after_its_last_change(tmp_path
     assert names(tmp_path) == ["pool"]
 
 
-def test_other_files_stay_however_old(tmp_path: Path) -> None:
+def test_unrelated_old_files_are_kept(tmp_path: Path) -> None:
     others = [
         "pool.1",
         "pool.unfinished",
@@ -107,7 +107,7 @@ def test_other_files_stay_however_old(tmp_path: Path) -> None:
     assert names(tmp_path) == sorted([*others, "pool"])
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_folder_raises_file_not_found_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), own_folder(tmp_path / "none", "build"):
         pass
     with pytest.raises(FileNotFoundError):

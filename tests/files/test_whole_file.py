@@ -16,7 +16,7 @@ from parlai_empathy.files.whole_file import remedy, whole_file, write_whole
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_the_file_is_there_when_it_is_whole_and_nothing_else(tmp_path: Path, is_shared: bool) -> None:
+def test_file_is_replaced_only_when_complete(tmp_path: Path, is_shared: bool) -> None:
     (path := tmp_path / "a.json").write_text("old")
     with whole_file(path, is_shared) as unfinished:
         unfinished.write_text("new")
@@ -27,7 +27,7 @@ def test_the_file_is_there_when_it_is_whole_and_nothing_else(tmp_path: Path, is_
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_on_an_error_nothing_is_left(tmp_path: Path, error: type[BaseException]) -> None:
+def test_error_leaves_no_file(tmp_path: Path, error: type[BaseException]) -> None:
     def fail() -> None:
         with whole_file(tmp_path / "a.json") as unfinished:
             unfinished.write_text("half")
@@ -38,7 +38,7 @@ def test_on_an_error_nothing_is_left(tmp_path: Path, error: type[BaseException])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
+def test_leftover_of_killed_process_is_overwritten(tmp_path: Path) -> None:
     with whole_file(tmp_path / "a.json") as unfinished:
         unfinished.write_text("whole")
         left = unfinished
@@ -48,7 +48,7 @@ def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
     assert [path.read_text() for path in tmp_path.iterdir()] == ["again"]
 
 
-def test_a_link_stays_and_its_file_is_written(tmp_path: Path) -> None:
+def test_symlink_is_kept_and_its_target_written(tmp_path: Path) -> None:
     (folder := tmp_path / "elsewhere").mkdir()
     (folder / "a.txt").write_text("old")
     (tmp_path / "link.txt").symlink_to(folder / "a.txt")
@@ -57,7 +57,7 @@ def test_a_link_stays_and_its_file_is_written(tmp_path: Path) -> None:
     assert [path.read_text() for path in folder.iterdir()] == ["new"]
 
 
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+def test_named_pipe_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(pipe := tmp_path / "pipe")
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
         write_whole(pipe, "whole")
@@ -65,7 +65,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
-def test_a_text_is_there_when_it_is_whole(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_previous_text(tmp_path: Path) -> None:
     write_whole(path := tmp_path / "a.txt", "né\n")
     assert path.read_bytes() == "né\n".encode()
     with full_disk(3), pytest.raises(OSError, match="File too large"):
@@ -74,7 +74,7 @@ def test_a_text_is_there_when_it_is_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_two_processes_may_write_a_text_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_writes_by_two_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, write = tmp_path / "a.txt", Path.write_text
     code = "import pathlib, sys; from parlai_empathy.files import whole_file; "
     code += "whole_file.write_whole(pathlib.Path(sys.argv[1]), 'x')"
@@ -98,11 +98,11 @@ def test_two_processes_may_write_a_text_at_once(tmp_path: Path, monkeypatch: pyt
         (errno.EACCES, "name another file"),
     ],
 )
-def test_on_a_full_disk_room_helps_too(number: int, expected: str) -> None:
+def test_remedy_suggests_making_room_only_on_a_full_disk(number: int, expected: str) -> None:
     assert remedy(OSError(number, "it says why"), "name another file") == expected
 
 
-def test_a_folder_that_is_none(tmp_path: Path) -> None:
+def test_parent_that_is_a_file_raises_not_a_directory_error(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a file")
     with pytest.raises(NotADirectoryError), whole_file(tmp_path / "a" / "b") as unfinished:
         unfinished.write_text("new")

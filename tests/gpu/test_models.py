@@ -36,7 +36,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
     return call
 
 
-def test_completions(tmp_path: Path) -> None:
+def test_completions_match_cpu(tmp_path: Path) -> None:
     folder = str(write_language_model("llama", tmp_path / "llama"))
     sampling = Sampling(0, 1, 12)
     found = {}
@@ -47,13 +47,13 @@ def test_completions(tmp_path: Path) -> None:
     assert len(found["cpu"]) == len(TEXTS)
 
 
-def test_fluency(tmp_path: Path, here: Any) -> None:
+def test_fluency_matches_cpu(tmp_path: Path, here: Any) -> None:
     folder = str(write_language_model("gpt2", tmp_path / "gpt2"))
     expected = here(lambda: Fluency(folder)).perplexities(TEXTS)
     assert Fluency(folder).perplexities(TEXTS) == pytest.approx(expected, rel=1e-4)
 
 
-def test_toxicity(tmp_path: Path, here: Any) -> None:
+def test_toxicity_matches_cpu(tmp_path: Path, here: Any) -> None:
     write_bert(tmp_path / "bert")
     config = BertConfig.from_pretrained(tmp_path / "bert", id2label={0: "toxic", 1: "fine"})
     BertForSequenceClassification(config).save_pretrained(tmp_path / "bert")
@@ -61,7 +61,7 @@ def test_toxicity(tmp_path: Path, here: Any) -> None:
     assert ToxicModel(str(tmp_path / "bert")).score(TEXTS) == pytest.approx(expected, abs=1e-5)
 
 
-def test_sentences(tmp_path: Path) -> None:
+def test_sentence_embeddings_match_cpu(tmp_path: Path) -> None:
     folder = str(write_bert(tmp_path / "bert"))
     for read in (partial(MiniLM, load_tokenizer(folder), load_encoder(folder)), partial(LibraryEncoder, folder)):
         there, here = (read(device).encode(TEXTS) for device in ("cuda", "cpu"))

@@ -7,14 +7,14 @@ import torch
 from torch import nn
 
 
-def test_tensors_say_that_they_are_there() -> None:
+def test_tensors_report_the_cuda_device() -> None:
     tensor = torch.arange(6.0, device="cuda").view(2, 3)
     assert tensor.is_cuda
     assert (tensor @ tensor.T).device == torch.device("cuda:0")
     assert tensor.T.tolist() == [[0, 3], [1, 4], [2, 5]]
 
 
-def test_tensors_on_two_devices_do_not_meet() -> None:
+def test_mixing_devices_raises_runtime_error() -> None:
     table = nn.Embedding(3, 2).cuda()
     for together in (
         lambda: torch.ones(2, device="cuda") + torch.ones(2),
@@ -25,17 +25,17 @@ def test_tensors_on_two_devices_do_not_meet() -> None:
             together()
 
 
-def test_a_number_and_indices_may_come_from_the_cpu() -> None:
+def test_cpu_scalars_and_indices_are_accepted() -> None:
     tensor = torch.arange(3.0, device="cuda")
     assert (tensor * torch.tensor(2.0))[torch.tensor([2, 0])].tolist() == [4, 0]
 
 
-def test_numpy_does_not_read_there() -> None:
+def test_numpy_conversion_raises_type_error() -> None:
     with pytest.raises(TypeError, match="can't convert cuda:0"):
         torch.ones(2, device="cuda").numpy()
 
 
-def test_a_step_is_the_cpus() -> None:
+def test_training_step_matches_cpu() -> None:
     weights = {}
     for device in ("cpu", "cuda"):
         torch.manual_seed(0)

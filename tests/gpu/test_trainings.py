@@ -124,20 +124,20 @@ def trained(request: pytest.FixtureRequest, parts: dict[str, str], tmp_path_fact
     return Trained(request.param, model_file, train(model_file, request.param, parts))
 
 
-def test_it_learns_and_is_measured_as_on_the_cpu(trained: Trained, parts: dict[str, str], tmp_path: Path) -> None:
+def test_training_and_evaluation_match_cpu(trained: Trained, parts: dict[str, str], tmp_path: Path) -> None:
     if not is_pretended():
         pytest.skip("a GPU's dropout draws other numbers")
     here = train(tmp_path / "model", trained.name, parts, no_cuda=True)
     assert trained.report == pytest.approx(here, rel=1e-3, abs=1e-4)
 
 
-def test_short_numbers_take_it_nearly_there(trained: Trained, parts: dict[str, str], tmp_path: Path) -> None:
+def test_auto_precision_result_is_close_to_float32(trained: Trained, parts: dict[str, str], tmp_path: Path) -> None:
     short = train(tmp_path / "model", trained.name, parts, precision="auto")
     measure = next(name for name in ("mean_loss", "loss", "mrr") if name in short)
     assert short[measure] == pytest.approx(trained.report[measure], rel=0.05)
 
 
-def test_the_cpu_reads_what_learnt_there(trained: Trained) -> None:
+def test_gpu_trained_model_evaluates_the_same_on_cpu(trained: Trained) -> None:
     recipe = {**BRIEF, **TRAININGS[trained.name]}
     most = recipe.get("validation_max_exs", -1)
     there, here = (
@@ -147,7 +147,7 @@ def test_the_cpu_reads_what_learnt_there(trained: Trained) -> None:
     assert there == pytest.approx(here, rel=1e-3, abs=1e-4)
 
 
-def test_its_training_goes_on(trained: Trained, parts: dict[str, str]) -> None:
+def test_training_resumes_from_checkpoint(trained: Trained, parts: dict[str, str]) -> None:
     train(trained.model_file, trained.name, parts, max_train_steps=STEPS + 2)
     reports = json.loads(Path(f"{trained.model_file}.trainstats").read_text())["valid_reports"]
     assert [reports[0]["total_train_updates"], reports[-1]["total_train_updates"]] == [STEPS, STEPS + 2]

@@ -45,7 +45,7 @@ def writer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: "-".join(map(str, search.values())))
-def test_written_replies(writer: Path, search: dict[str, Any]) -> None:
+def test_generated_replies_match_cpu(writer: Path, search: dict[str, Any]) -> None:
     if search["inference"] in ("nucleus", "topk") and not is_pretended():
         pytest.skip("a GPU draws other numbers")
     options = {"beam_max_length": 10, "skip_generation": False, **search}
@@ -54,7 +54,7 @@ def test_written_replies(writer: Path, search: dict[str, Any]) -> None:
     assert any(there)
 
 
-def test_chosen_replies(tmp_path: Path) -> None:
+def test_retrieved_replies_match_cpu(tmp_path: Path) -> None:
     model_file = train_base(tmp_path / "model", **LEARNT)
     there, here = (answers(model_file, no_cuda=no_cuda) for no_cuda in (False, True))
     assert there == here

@@ -12,12 +12,12 @@ from parlai_empathy.zoo.card import CARDS, card, main
 from parlai_empathy.zoo.model_list import MODELS
 
 
-def test_list_and_cards_agree() -> None:
+def test_cards_match_the_model_list() -> None:
     written = {path.stem: path.read_text(encoding="utf-8") for path in CARDS.glob("*")}
     assert written == {name: card(model) for name, model in MODELS.items()}, "run `python -m parlai_empathy.zoo.card`"
 
 
-def test_a_card_of_a_model_to_train() -> None:
+def test_card_of_a_trainable_model() -> None:
     model = ZooModel("new", "A new one", "-t x -m y", paper={"PPL": 21.24}, measured={"PPL": 30.5, "AVG BLEU": 5.0})
     text = card(model)
     assert text.startswith("# A new one\n\n`zoo:empathy/new/model`\n")
@@ -27,7 +27,7 @@ def test_a_card_of_a_model_to_train() -> None:
     assert "Not measured" not in text
 
 
-def test_a_card_of_a_download() -> None:
+def test_card_of_a_downloadable_model() -> None:
     model = ZooModel("old", "An old one", None, (), file="a.mdl", url="https://example.org/a.mdl", remark="Take care.")
     text = card(model)
     assert "\n\nTake care.\n\n" in text
@@ -37,7 +37,7 @@ def test_a_card_of_a_download() -> None:
     assert "Not measured" in text
 
 
-def test_cards_of_models_that_are_gone_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cards_of_removed_models_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CARDS", tmp_path / "cards")
     (tmp_path / "cards").mkdir()
     (tmp_path / "cards" / "gone.md").touch()

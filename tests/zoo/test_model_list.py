@@ -37,12 +37,12 @@ def agent_of(model: ZooModel) -> str:
     return match[1]
 
 
-def test_no_name_stands_twice_and_each_is_one_that_parlai_can_import() -> None:
+def test_model_names_match_their_keys_and_are_identifiers() -> None:
     assert {name: model.name for name, model in MODELS.items()} == {name: name for name in MODELS}
     assert all(name.isidentifier() for name in MODELS)
 
 
-def test_every_recipe_of_the_paper_has_its_model() -> None:
+def test_recipes_cover_the_expected_agents() -> None:
     agents = {agent_of(model) for model in TRAINED.values()}
     parts = {"prepend", "multitask", "ensemble"}
     bases = {"retrieval", "rerank", "generative", "fasttext", "deepmoji", "text_classifier", "epitome"}
@@ -50,7 +50,7 @@ def test_every_recipe_of_the_paper_has_its_model() -> None:
 
 
 @pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
-def test_a_model_that_is_trained_is_found_where_it_was_trained(model: ZooModel, tmp_path: Path) -> None:
+def test_trainable_model_is_found_only_after_training(model: ZooModel, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=f"^{model.path} has no public download; train it with `"):
         modelzoo_path(str(tmp_path), model.path)
     trained = tmp_path / "models" / "empathy" / model.name / "model"
@@ -60,7 +60,7 @@ def test_a_model_that_is_trained_is_found_where_it_was_trained(model: ZooModel, 
 
 
 @pytest.mark.parametrize("model", DOWNLOADED.values(), ids=DOWNLOADED.keys())
-def test_a_model_that_is_downloaded_has_an_address(model: ZooModel, tmp_path: Path) -> None:
+def test_downloadable_model_has_https_url_and_is_found_once_present(model: ZooModel, tmp_path: Path) -> None:
     assert (model.url or "").startswith("https://")
     there = tmp_path / "models" / "empathy" / model.name / model.file
     there.parent.mkdir(parents=True)
@@ -69,7 +69,7 @@ def test_a_model_that_is_downloaded_has_an_address(model: ZooModel, tmp_path: Pa
 
 
 @pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
-def test_each_recipe_is_a_command_that_train_model_understands(model: ZooModel) -> None:
+def test_recipe_is_a_valid_train_model_command(model: ZooModel) -> None:
     folder, *base = agent_of(model).split("/")
     if not (AGENTS / folder / f"{[folder, *base][-1]}.py").is_file():
         pytest.skip(f"there is no agent {agent_of(model)} yet")
@@ -81,18 +81,18 @@ def test_each_recipe_is_a_command_that_train_model_understands(model: ZooModel) 
 
 
 @pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
-def test_what_a_recipe_needs_is_in_the_zoo(model: ZooModel) -> None:
+def test_models_required_by_a_recipe_are_in_the_zoo(model: ZooModel) -> None:
     assert set(re.findall(r"zoo:\S+", model.recipe or "")) <= {other.path for other in MODELS.values()} - {model.path}
 
 
-def test_the_papers_recipe_is_the_papers_training() -> None:
+def test_paper_recipe_uses_paper_preset_both_roles_and_full_edition() -> None:
     opt = parsed(MODELS["retrieval_paper"])
     assert opt["preset"] == "paper"
     assert opt["task"] == "empathy:empathetic_dialogues:BothRoles"  # the paper trains on both roles' turns
     assert opt["edition"] == "full"
 
 
-def test_expected_numbers_are_those_of_the_leaderboard() -> None:
+def test_paper_figures_match_the_leaderboard() -> None:
     """The paper's figures are in two lists, which must agree."""
     columns = {"P@1,100": "p_at_1", "PPL": "ppl", "AVG BLEU": "avg_bleu"}
     columns["emotion accuracy from the situation"] = "emotion_situation"
@@ -103,6 +103,6 @@ def test_expected_numbers_are_those_of_the_leaderboard() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-def test_titles_and_remarks_are_lines(model: ZooModel) -> None:
+def test_titles_and_remarks_are_single_lines(model: ZooModel) -> None:
     assert model.title
     assert "\n" not in model.title + model.remark + model.data

@@ -50,7 +50,7 @@ def error_of(datapath: Path, path: str = ZOO_PATH) -> str:
 # --- where models are found ------------------------------------------------------------------------------------------
 
 
-def test_a_model_that_was_trained_there_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_locally_trained_model_is_used_unchanged(tmp_path: Path) -> None:
     model = tmp_path / "models" / "empathy" / NAME / "model"
     model.parent.mkdir(parents=True)
     model.write_text("trained here")
@@ -60,20 +60,22 @@ def test_a_model_that_was_trained_there_is_taken_as_it_is(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("prefix", ["zoo", "models"])  # ParlAI accepts both
-def test_a_model_is_brought_from_a_mirror(tmp_path: Path, mirror: Path, prefix: str) -> None:
+def test_model_files_are_copied_from_mirror(tmp_path: Path, mirror: Path, prefix: str) -> None:
     found = Path(modelzoo_path(str(tmp_path / "data"), f"{prefix}:empathy/{NAME}/model"))
     assert found == tmp_path / "data" / "models" / "empathy" / NAME / "model"
     for name in FILES:
         assert (found.parent / name).read_text() == f"{name} from the mirror"
 
 
-def test_a_second_look_needs_no_mirror(tmp_path: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copied_model_is_found_without_the_mirror(
+    tmp_path: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = modelzoo_path(str(tmp_path / "data"), ZOO_PATH)
     monkeypatch.delenv("EMPATHY_MIRROR")
     assert modelzoo_path(str(tmp_path / "data"), ZOO_PATH) == first
 
 
-def test_a_model_that_was_trained_there_beats_the_mirrors(tmp_path: Path, mirror: Path) -> None:
+def test_locally_trained_model_takes_precedence_over_mirror(tmp_path: Path, mirror: Path) -> None:
     model = tmp_path / "data" / "models" / "empathy" / NAME / "model"
     model.parent.mkdir(parents=True)
     model.write_text("trained here")
@@ -81,7 +83,7 @@ def test_a_model_that_was_trained_there_beats_the_mirrors(tmp_path: Path, mirror
     assert model.read_text() == "trained here"
 
 
-def test_a_mirror_that_lacks_a_file_is_named_and_nothing_is_left_half_made(tmp_path: Path, mirror: Path) -> None:
+def test_incomplete_mirror_error_names_the_file_and_leaves_no_folder(tmp_path: Path, mirror: Path) -> None:
     (mirror / "model.dict").unlink()
     message = error_of(tmp_path / "data")
     assert str(mirror / "model.dict") in message
@@ -90,7 +92,7 @@ def test_a_mirror_that_lacks_a_file_is_named_and_nothing_is_left_half_made(tmp_p
     assert not (tmp_path / "data" / "models" / "empathy" / NAME).exists()
 
 
-def test_a_model_that_is_nowhere_is_explained_with_the_command_that_trains_it_there(tmp_path: Path) -> None:
+def test_missing_model_error_gives_the_training_command(tmp_path: Path) -> None:
     message = error_of(tmp_path)
     assert ZOO_PATH in message
     assert "EMPATHY_MIRROR" in message
@@ -102,13 +104,13 @@ def test_a_model_that_is_nowhere_is_explained_with_the_command_that_trains_it_th
 
 
 @pytest.mark.parametrize("path", ["zoo:empathy/retrieval_simple/model", "zoo:empathy/model"])
-def test_an_unknown_model_is_answered_with_those_there_are(tmp_path: Path, path: str) -> None:
+def test_unknown_model_error_lists_all_models(tmp_path: Path, path: str) -> None:
     message = error_of(tmp_path, path)
     for name in MODELS:
         assert f"zoo:empathy/{name}/" in message
 
 
-def test_parlais_own_zoo_is_still_found() -> None:
+def test_parlai_zoo_remains_importable() -> None:
     assert callable(importlib.import_module("parlai.zoo.blender.blender_90M").download)
 
 
@@ -155,7 +157,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return addresses
 
 
-def test_a_published_file_is_downloaded_once_under_its_own_name(tmp_path: Path, asked: list[str]) -> None:
+def test_published_file_is_downloaded_once_to_its_configured_name(tmp_path: Path, asked: list[str]) -> None:
     PUBLISHED.download(str(tmp_path))
     PUBLISHED.download(str(tmp_path))
     assert asked == ["https://example.org/a.mdl"]
@@ -163,7 +165,7 @@ def test_a_published_file_is_downloaded_once_under_its_own_name(tmp_path: Path, 
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_checksum_that_is_known_is_compared(tmp_path: Path) -> None:
+def test_known_checksum_is_verified(tmp_path: Path) -> None:
     right = replace(PUBLISHED, sha256=hashlib.sha256(b"weights").hexdigest())
     right.download(str(tmp_path / "right"))
     with pytest.raises(ModelFileError, match=r"^https://example.org/a.mdl is not the expected file: its SHA-256"):
@@ -171,7 +173,7 @@ def test_a_checksum_that_is_known_is_compared(tmp_path: Path) -> None:
     assert not (tmp_path / "wrong" / "models" / "empathy" / "pub").exists()
 
 
-def test_without_a_network_the_line_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_connection_error_explains_how_to_use_a_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def get(*_: object, **__: object) -> None:
         raise requests.ConnectionError
 
