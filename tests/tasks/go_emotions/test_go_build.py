@@ -16,23 +16,23 @@ OneLine = Callable[..., None]
 MirrorOf = Callable[[Path, str], Path]
 
 
-def test_the_sample_is_in_the_package(opt: Opt) -> None:
+def test_sample_is_in_the_package(opt: Opt) -> None:
     assert build({**opt, "edition": "sample"}) == SAMPLE
     assert all((SAMPLE / file).is_file() for file in SOURCE.files)
 
 
-def test_a_mirror_holds_the_three_files(opt: Opt, mirror_of: MirrorOf) -> None:
+def test_build_from_mirror(opt: Opt, mirror_of: MirrorOf) -> None:
     mirror_of(SAMPLE, "goemotions")
     home = build(opt)
     assert (home / "dev.tsv").read_text(encoding="utf-8") == (SAMPLE / "dev.tsv").read_text(encoding="utf-8")
 
 
-def test_a_mirror_that_lacks_one_of_them(opt: Opt, mirror_of: MirrorOf, assert_one_line: OneLine) -> None:
+def test_mirror_lacking_a_file_raises_download_error(opt: Opt, mirror_of: MirrorOf, assert_one_line: OneLine) -> None:
     (mirror_of(SAMPLE, "goemotions") / "test.tsv").unlink()
     with pytest.raises(DownloadError) as caught:
         build(opt)
     assert_one_line(caught.value, "goemotions/test.tsv", "EMPATHY_MIRROR")
 
 
-def test_the_checksum_is_that_of_the_real_files(real_data: Path) -> None:
+def test_checksum_matches_the_real_files(real_data: Path) -> None:
     assert sha256_of_all(real_data / "goemotions", SOURCE.files) == SOURCE.sha256

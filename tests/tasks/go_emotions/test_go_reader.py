@@ -32,7 +32,7 @@ def write(copy: Path, rows: str) -> Path:
     return path
 
 
-def test_a_row_is_a_text_its_emotions_and_an_id(copy: Path) -> None:
+def test_rows_are_read_as_comments(copy: Path) -> None:
     write(copy, "So glad for you! \t17\ta1\nThanks, I laughed.\t1,15\ta2\n")
     assert list(read_go_emotions(copy, "valid")) == [
         Comment("a1", "So glad for you!", ("joy",)),
@@ -40,20 +40,20 @@ def test_a_row_is_a_text_its_emotions_and_an_id(copy: Path) -> None:
     ]
 
 
-def test_quotation_marks_are_doubled_in_the_files(copy: Path) -> None:
+def test_doubled_quotation_marks_are_unescaped(copy: Path) -> None:
     write(copy, '"She said ""no"" twice."\t27\ta1\n')
     (found,) = read_go_emotions(copy, "valid")
     assert found.text == 'She said "no" twice.'
 
 
 @pytest.mark.parametrize(("fold", "size", "double"), [("train", 130, 18), ("valid", 31, 3), ("test", 31, 3)])
-def test_the_sample_has_all_emotions_in_each_fold(fold: str, size: int, double: int) -> None:
+def test_sample_has_all_emotions_in_each_fold(fold: str, size: int, double: int) -> None:
     comments = list(read_go_emotions(SAMPLE, fold))
     assert {emotion for comment in comments for emotion in comment.emotions} == set(EMOTIONS)
     assert (len(comments), sum(len(comment.emotions) > 1 for comment in comments)) == (size, double)
 
 
-def test_no_text_of_the_sample_comes_twice() -> None:
+def test_sample_texts_are_unique() -> None:
     texts = Counter(comment.text for fold in FILES for comment in read_go_emotions(SAMPLE, fold))
     assert max(texts.values()) == 1
 
@@ -71,28 +71,28 @@ def test_no_text_of_the_sample_comes_twice() -> None:
         ("  \t27\ta1", ["column text", "empty"]),
     ],
 )
-def test_a_row_that_cannot_be_right(copy: Path, assert_one_line: OneLine, row: str, parts: list[str]) -> None:
+def test_invalid_row_error_names_the_line(copy: Path, assert_one_line: OneLine, row: str, parts: list[str]) -> None:
     path = write(copy, f"Good.\t27\ta0\n{row}\nFine.\t27\ta2\n")
     with pytest.raises(DataError) as caught:
         list(read_go_emotions(copy, "valid"))
     assert_one_line(caught.value, path, "line 2", *parts)
 
 
-def test_a_quotation_that_does_not_end(copy: Path, assert_one_line: OneLine) -> None:
+def test_unclosed_quotation_error_names_the_preceding_line(copy: Path, assert_one_line: OneLine) -> None:
     path = write(copy, 'Good.\t27\ta0\n"no end\t27\ta1\n')
     with pytest.raises(DataError) as caught:
         list(read_go_emotions(copy, "valid"))
     assert_one_line(caught.value, path, "after line 1")
 
 
-def test_a_missing_file(copy: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_error_names_the_file(copy: Path, assert_one_line: OneLine) -> None:
     (copy / "test.tsv").unlink()
     with pytest.raises(DataError) as caught:
         list(read_go_emotions(copy, "test"))
     assert_one_line(caught.value, copy / "test.tsv", "cannot be read")
 
 
-def test_a_wrong_encoding(copy: Path, assert_one_line: OneLine) -> None:
+def test_non_utf_8_error_names_the_file(copy: Path, assert_one_line: OneLine) -> None:
     (copy / "test.tsv").write_bytes(b"fine\t27\ta0\ncaf\xe9\t27\ta1\n")
     with pytest.raises(DataError) as caught:
         list(read_go_emotions(copy, "test"))
@@ -107,7 +107,7 @@ def test_a_wrong_encoding(copy: Path, assert_one_line: OneLine) -> None:
         )
     )
 )
-def test_what_is_written_is_read(
+def test_written_rows_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, comments: list[tuple[str, list[int]]]
 ) -> None:
     folder = tmp_path_factory.mktemp("goemotions")
@@ -118,7 +118,7 @@ def test_what_is_written_is_read(
     assert found == [(text.strip(), tuple(EMOTIONS[number] for number in emotions)) for text, emotions in comments]
 
 
-def test_the_real_data(real_data: Path) -> None:
+def test_counts_of_the_real_data(real_data: Path) -> None:
     comments = {fold: list(read_go_emotions(real_data / "goemotions", fold)) for fold in FILES}
     assert {fold: len(found) for fold, found in comments.items()} == {"train": 43_410, "valid": 5_426, "test": 5_427}
     # Counted in the files with awk: rows whose second field has one number, two, three, ...

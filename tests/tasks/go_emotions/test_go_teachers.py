@@ -19,14 +19,14 @@ TASK = "empathy:go_emotions"
 
 
 @pytest.mark.parametrize(("datatype", "fold", "size"), [("train:ordered", "train", 130), ("valid", "valid", 31)])
-def test_the_examples_of_the_sample(load_teacher: Load, datatype: str, fold: str, size: int) -> None:
+def test_sample_size_and_fold(load_teacher: Load, datatype: str, fold: str, size: int) -> None:
     teacher = load_teacher(TASK, datatype, edition="sample")
     found = examples_of(teacher)
     assert teacher.num_examples() == teacher.num_episodes() == len(found) == size
     assert {example["fold"] for example in found} == {fold}
 
 
-def test_a_message(load_teacher: Load) -> None:
+def test_message_fields(load_teacher: Load) -> None:
     found = examples_of(load_teacher(TASK, "valid", edition="sample"))
     (one,) = [example for example in found if len(example["labels"]) == 2 and "desire" in example["labels"]]
     assert one == {
@@ -40,7 +40,7 @@ def test_a_message(load_teacher: Load) -> None:
     }
 
 
-def test_an_empty_fold(load_teacher: Load, mirror_of: Callable[[Path, str], Path]) -> None:
+def test_empty_fold_raises_data_error(load_teacher: Load, mirror_of: Callable[[Path, str], Path]) -> None:
     (mirror_of(SAMPLE, "goemotions") / "dev.tsv").write_text("")
     with pytest.raises(DataError, match="its valid fold holds no comment"):
         load_teacher(TASK, "valid")

@@ -43,7 +43,7 @@ def test_own_words(body: str, expected: str) -> None:
 
 
 @given(st.text(alphabet="ab>|:- \n\t\x08\xe9<"))
-def test_one_line_without_control_characters_and_the_same_again(body: str) -> None:
+def test_own_words_are_one_line_without_control_characters(body: str) -> None:
     found = own_words(body)
     assert found == " ".join(found.split())
     assert "\x08" not in found

@@ -51,11 +51,11 @@ def read(path: Path) -> list[Post]:
 
 
 @pytest.mark.parametrize("mode", ["w:gz", "w", "w:bz2"])
-def test_an_archive_by_groups_and_numbers(tmp_path: Path, mode: str) -> None:
+def test_archive_posts_are_ordered_by_group_and_number(tmp_path: Path, mode: str) -> None:
     assert read(pack(tmp_path / "a.tar.gz", in_archive(POSTS), mode)) == EXPECTED
 
 
-def test_a_folder(tmp_path: Path) -> None:
+def test_folder_gives_the_same_posts_as_an_archive(tmp_path: Path) -> None:
     for name, content in POSTS.items():
         (file := tmp_path / name).parent.mkdir(exist_ok=True)
         file.write_bytes(content)
@@ -63,20 +63,20 @@ def test_a_folder(tmp_path: Path) -> None:
     assert read(tmp_path) == EXPECTED
 
 
-def test_folders_in_the_archive_may_have_any_name_or_none(tmp_path: Path) -> None:
+def test_archive_may_have_any_top_folder_or_none(tmp_path: Path) -> None:
     for start in ("", "./", "./a/b/"):
         files = {f"{start}{name}": content for name, content in POSTS.items()}
         assert read(pack(tmp_path / "a.tar", files)) == EXPECTED
 
 
-def test_each_group_has_its_word() -> None:
+def test_each_group_has_a_unique_topic_word() -> None:
     assert [post.topic for post in EXPECTED] == ["autos", "space", "space"]
     assert len(TOPICS) == len(set(TOPICS.values())) == 20
     assert TOPICS["sci.crypt"] == "cryptography"
     assert all(word.isalpha() and word.islower() for word in TOPICS.values())
 
 
-def test_links_are_no_posts(tmp_path: Path) -> None:
+def test_symlinks_are_ignored(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "a.tar", "w") as tar:
         link = tarfile.TarInfo("20_newsgroups/sci.space/1")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
@@ -93,7 +93,9 @@ def test_links_are_no_posts(tmp_path: Path) -> None:
         ("sci.space/1", b"Subject: x\n\nText", "From: is missing"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, name: str, content: bytes, part: str, assert_one_line: OneLine) -> None:
+def test_invalid_post_error_names_the_post(
+    tmp_path: Path, name: str, content: bytes, part: str, assert_one_line: OneLine
+) -> None:
     path = pack(tmp_path / "a.tar.gz", in_archive({**POSTS, name: content}))
     with pytest.raises(DataError) as caught:
         read(path)
@@ -101,7 +103,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, name: str, content: bytes, part:
 
 
 @pytest.mark.parametrize("kind", ["empty", "text", "cut", "missing"])
-def test_an_archive_that_is_none(tmp_path: Path, kind: str, assert_one_line: OneLine) -> None:
+def test_unreadable_archive_raises_data_error(tmp_path: Path, kind: str, assert_one_line: OneLine) -> None:
     whole = pack(tmp_path / "whole", in_archive({**POSTS, "sci.med/1": bytes(range(256)) * 99})).read_bytes()
     path = tmp_path / "a.tar.gz"
     if kind != "missing":
@@ -111,7 +113,7 @@ def test_an_archive_that_is_none(tmp_path: Path, kind: str, assert_one_line: One
     assert_one_line(caught.value, path, "it should be the archive of 20 Newsgroups")
 
 
-def test_the_data_set(real_data: Path) -> None:
+def test_counts_of_the_real_data(real_data: Path) -> None:
     """19,997 posts: 1,000 per group, except 997 in one (the set of Lang 1995, as described by its publisher)."""
     posts = read(real_data / "20newsgroups" / "20_newsgroups_19997.tar.gz")
     assert Counter(post.group for post in posts) == {

@@ -26,7 +26,7 @@ FOLDS = {"train": "train:ordered", "valid": "valid", "test": "test"}
 
 
 @pytest.mark.parametrize(("fold", "size"), [("train", 61), ("valid", 20), ("test", 20)])
-def test_the_posts_of_the_sample(load_teacher: Load, fold: str, size: int) -> None:
+def test_sample_posts_match_their_files(load_teacher: Load, fold: str, size: int) -> None:
     teacher = load_teacher(TASK, FOLDS[fold], edition="sample")
     found = examples_of(teacher)
     assert teacher.num_examples() == teacher.num_episodes() == len(found) == size
@@ -37,7 +37,7 @@ def test_the_posts_of_the_sample(load_teacher: Load, fold: str, size: int) -> No
         assert fold_of(example["text"]) == example["fold"] == fold
 
 
-def test_a_message(load_teacher: Load) -> None:
+def test_message_fields(load_teacher: Load) -> None:
     (example,) = (e for e in examples_of(load_teacher(TASK, edition="sample")) if e["post_id"] == "sci.space/51071")
     assert example["text"].startswith("How much fuel does a satellite need to change the plane of its orbit by ten ")
     assert {name: value for name, value in example.items() if name != "text"} == {
@@ -58,7 +58,7 @@ def test_quotes_and_signatures_are_left_out(load_teacher: Load) -> None:
         assert "opinions" not in example["text"]
 
 
-def test_a_cross_post_is_an_example_of_each_of_its_groups(load_teacher: Load) -> None:
+def test_cross_post_is_an_example_of_each_of_its_groups(load_teacher: Load) -> None:
     found = examples_of(load_teacher(TASK, edition="sample"))
     topics = [example["labels"][0] for example in found if example["text"].startswith("For sale or trade: a Quadra")]
     assert topics == ["mac", "sale"]
@@ -81,7 +81,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
     return pack
 
 
-def test_posts_that_say_nothing_are_counted(
+def test_posts_without_own_text_are_left_out_and_logged(
     load_teacher: Load, archive: Callable[..., None], log: pytest.LogCaptureFixture
 ) -> None:
     words = [str(n) for n in range(99)]
@@ -90,14 +90,18 @@ def test_posts_that_say_nothing_are_counted(
     assert "left out 3 post(s) of all folds without text of their own" in log.text
 
 
-def test_a_fold_without_a_post(load_teacher: Load, archive: Callable[..., None], assert_one_line: OneLine) -> None:
+def test_empty_fold_raises_data_error(
+    load_teacher: Load, archive: Callable[..., None], assert_one_line: OneLine
+) -> None:
     archive("> nothing")
     with pytest.raises(DataError) as caught:
         load_teacher(TASK, "test")
     assert_one_line(caught.value, "20_newsgroups_19997.tar.gz", "no post for the test fold")
 
 
-def test_counts_of_the_data_set(load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_of_the_real_data_match_the_readme(
+    load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
     found = tuple(load_teacher(TASK, datatype).num_examples() for datatype in FOLDS.values())
     (line,) = (line for line in README.read_text().splitlines() if line.startswith("| nothing, or `:Default` |"))
@@ -105,6 +109,6 @@ def test_counts_of_the_data_set(load_teacher: Load, real_data: Path, monkeypatch
     assert sum(found) == 19_997 - 82
 
 
-def test_the_readme_lists_every_topic() -> None:
+def test_readme_lists_every_topic() -> None:
     text = README.read_text()
     assert all(f"| `{group}` | {topic} |" in text for group, topic in TOPICS.items())

@@ -32,7 +32,7 @@ def names(files: list[Path]) -> list[str]:
     return [file.name for file in files]
 
 
-def test_a_folder_gives_its_dumps_and_nothing_else(tmp_path: Path, opt: dict[str, Any]) -> None:
+def test_folder_yields_only_its_dumps(tmp_path: Path, opt: dict[str, Any]) -> None:
     folder = fill(
         tmp_path / "dumps",
         "RC_2006-02.bz2",
@@ -49,13 +49,13 @@ def test_a_folder_gives_its_dumps_and_nothing_else(tmp_path: Path, opt: dict[str
     assert names(found) == ["RC_2005-12.zst", "RC_2006-02.bz2", "RC_2006-03.gz", "RS_2006-01", "x.jsonl"]
 
 
-def test_several_files_and_folders(tmp_path: Path, opt: dict[str, Any]) -> None:
+def test_reddit_file_accepts_several_files_and_folders(tmp_path: Path, opt: dict[str, Any]) -> None:
     folder = fill(tmp_path / "dumps", "b.jsonl", "a.jsonl")
     (single := tmp_path / "anything").write_text("")  # a file that is named is read, whatever its extension
     assert names(build({**opt, "reddit_file": f"{single}, {folder},"})) == ["anything", "a.jsonl", "b.jsonl"]
 
 
-def test_named_files_come_before_any_edition(
+def test_reddit_file_takes_precedence_over_edition(
     tmp_path: Path, opt: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(tmp_path / "home", "a.jsonl")
@@ -63,7 +63,7 @@ def test_named_files_come_before_any_edition(
     assert names(build({**opt, "edition": "sample", "reddit_file": "~/a.jsonl"})) == ["a.jsonl"]
 
 
-def test_the_data_folder_and_then_the_mirror(
+def test_data_folder_takes_precedence_over_mirror(
     tmp_path: Path, opt: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
@@ -74,7 +74,7 @@ def test_the_data_folder_and_then_the_mirror(
 
 
 @pytest.mark.parametrize("mirror", ["", "http://127.0.0.1:9", "/nowhere"])
-def test_nothing_to_read(
+def test_no_dumps_found_raises_data_error(
     opt: dict[str, Any], monkeypatch: pytest.MonkeyPatch, mirror: str, assert_one_line: OneLine
 ) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", mirror)
@@ -83,19 +83,19 @@ def test_nothing_to_read(
     assert_one_line(caught.value, "--reddit-file", Path(opt["datapath"]) / "reddit")
 
 
-def test_a_named_file_that_is_not_there(tmp_path: Path, opt: dict[str, Any], assert_one_line: OneLine) -> None:
+def test_missing_reddit_file_raises_data_error(tmp_path: Path, opt: dict[str, Any], assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         build({**opt, "reddit_file": str(tmp_path / "RC_2005-12.zst")})
     assert_one_line(caught.value, tmp_path / "RC_2005-12.zst", "does not exist")
 
 
-def test_a_folder_without_a_dump(tmp_path: Path, opt: dict[str, Any], assert_one_line: OneLine) -> None:
+def test_folder_without_dumps_raises_data_error(tmp_path: Path, opt: dict[str, Any], assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         build({**opt, "reddit_file": str(fill(tmp_path / "dumps", "README.md"))})
     assert_one_line(caught.value, tmp_path / "dumps", "holds no dump")
 
 
-def test_an_unknown_edition(opt: dict[str, Any]) -> None:
+def test_unknown_edition_raises_option_error(opt: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="--edition smaple"):
         build({**opt, "edition": "smaple"})
 
@@ -103,7 +103,7 @@ def test_an_unknown_edition(opt: dict[str, Any]) -> None:
 # --- the sample ------------------------------------------------------------------------------------------------------
 
 
-def test_the_sample_has_both_schemas(opt: dict[str, Any]) -> None:
+def test_sample_covers_old_and_new_schema(opt: dict[str, Any]) -> None:
     files = build({**opt, "edition": "sample"})
     assert names(files) == ["sample_2010.jsonl", "sample_2023.jsonl"]
     assert {file.parent for file in files} == {SAMPLE}
@@ -114,6 +114,6 @@ def test_the_sample_has_both_schemas(opt: dict[str, Any]) -> None:
     assert all("name" in record for record in newer)
 
 
-def test_the_sample_is_printable_ascii() -> None:
+def test_sample_is_printable_ascii() -> None:
     for file in SAMPLE.iterdir():
         assert set(file.read_bytes()) <= {*range(0x20, 0x7F), ord("\n")}

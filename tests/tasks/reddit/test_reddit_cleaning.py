@@ -27,12 +27,12 @@ def test_clean(text: str, expected: str) -> None:
     assert clean(decoded(text)) == expected
 
 
-def test_only_what_reddit_writes_as_entities_is_decoded() -> None:
+def test_only_entities_used_by_reddit_are_decoded() -> None:
     assert decoded("&lt;b&gt; &amp;amp; &eacute;") == "<b> &amp; &eacute;"
 
 
 @given(st.text())
-def test_a_clean_text_is_one_line_with_single_spaces(text: str) -> None:
+def test_clean_text_is_one_line_with_single_spaces(text: str) -> None:
     found = clean(text)
     assert found == " ".join(found.split())
 
@@ -68,7 +68,7 @@ def test_a_clean_text_is_one_line_with_single_spaces(text: str) -> None:
         ("\u3042\u308a\u304c\u3068\u3046", None),
     ],
 )
-def test_flaws(text: str, flaw: str | None) -> None:
+def test_flaw_of(text: str, flaw: str | None) -> None:
     assert flaw_of(decoded(text), "somebody") == flaw
 
 
@@ -88,7 +88,7 @@ def test_flaws(text: str, flaw: str | None) -> None:
         ("", False),
     ],
 )
-def test_names_of_bots(author: str, is_bot: bool) -> None:
+def test_bots_are_detected_by_author_name(author: str, is_bot: bool) -> None:
     assert (flaw_of("Hello there", author) == "by a bot") == is_bot
 
 
@@ -105,7 +105,7 @@ def test_names_of_bots(author: str, is_bot: bool) -> None:
         ("a [b c d](http://example.org) e", None),
     ],
 )
-def test_flaws_of_replies(text: str, flaw: str | None) -> None:
+def test_reply_flaw_of(text: str, flaw: str | None) -> None:
     assert reply_flaw_of(decoded(text), min_words=2, max_words=5) == flaw
 
 
@@ -118,12 +118,12 @@ def test_flaws_of_replies(text: str, flaw: str | None) -> None:
         ("x" * 200, "x" * 80),  # 20 characters for each of 4 words
     ],
 )
-def test_a_context_is_cut_and_without_quotes(text: str, expected: str) -> None:
+def test_context_is_truncated_and_quotes_removed(text: str, expected: str) -> None:
     assert as_context(decoded(text), max_words=4) == expected
 
 
 @given(st.text(), st.integers(1, 9))
-def test_a_context_is_as_short_as_it_has_to_be_and_not_empty(text: str, max_words: int) -> None:
+def test_context_respects_length_limits_and_is_nonempty_unless_flawed(text: str, max_words: int) -> None:
     found = as_context(text, max_words)
     assert len(found.split(" ")) <= max_words
     assert len(found) <= 20 * max_words
@@ -133,7 +133,7 @@ def test_a_context_is_as_short_as_it_has_to_be_and_not_empty(text: str, max_word
 @pytest.mark.parametrize(
     "part", ["\n", " ", "[", "](", "&gt;", "&gt;\n", "&amp;", "http://", "I am a", "[a](b", "^", "(("]
 )
-def test_a_long_text_of_one_kind(part: str) -> None:
+def test_cleaning_of_long_repetitive_texts(part: str) -> None:
     """40,000 characters are Reddit's limit. A pattern with excessive backtracking would take minutes."""
     found = decoded(part * (40_000 // len(part)))
     assert flaw_of(found, "somebody") in ("empty", "quotes only", "links only", None)

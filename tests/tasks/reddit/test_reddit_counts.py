@@ -32,13 +32,13 @@ def files(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_it_is_counted_once(tmp_path: Path, files: list[Path]) -> None:
+def test_count_is_stored_and_reused(tmp_path: Path, files: list[Path]) -> None:
     count = Counter()
     assert [stored_count(tmp_path / "new" / "counts", files, {"a": 1}, count) for _ in range(3)] == [101] * 3
     assert count.asked == 1
 
 
-def test_other_settings_files_or_contents_are_counted_anew(tmp_path: Path, files: list[Path]) -> None:
+def test_changed_settings_files_or_contents_are_recounted(tmp_path: Path, files: list[Path]) -> None:
     count = Counter()
     folder = tmp_path / "counts"
     assert stored_count(folder, files, {"a": 1}, count) == 101
@@ -50,14 +50,14 @@ def test_other_settings_files_or_contents_are_counted_anew(tmp_path: Path, files
     assert stored_count(folder, files, {"a": 1}, count) == 105
 
 
-def test_the_number_of_a_broken_file_is_not_kept(tmp_path: Path, files: list[Path]) -> None:
+def test_count_of_incompletely_read_files_is_not_stored(tmp_path: Path, files: list[Path]) -> None:
     count = Counter(is_whole=False)
     assert [stored_count(tmp_path / "counts", files, {}, count) for _ in range(2)] == [101, 102]
     assert not (tmp_path / "counts").exists()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"count": 5}', '{"about": 1, "count": 5}'])
-def test_a_broken_file_is_counted_anew(tmp_path: Path, files: list[Path], content: str) -> None:
+def test_invalid_stored_count_is_recounted(tmp_path: Path, files: list[Path], content: str) -> None:
     count = Counter()
     stored_count(tmp_path / "counts", files, {}, count)
     (stored,) = (tmp_path / "counts").iterdir()
@@ -66,7 +66,7 @@ def test_a_broken_file_is_counted_anew(tmp_path: Path, files: list[Path], conten
     assert json.loads(stored.read_text())["count"] == 102
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(
+def test_unwritable_folder_is_logged_without_an_error(
     tmp_path: Path, files: list[Path], log: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "counts").write_text("a file")

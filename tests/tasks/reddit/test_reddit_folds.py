@@ -12,7 +12,7 @@ from parlai_empathy.tasks.reddit.folds import fold_of, thread_filter
 THREADS = [f"t3_{n:x}" for n in range(20_000)]
 
 
-def test_the_fold_is_decided_by_the_name_alone() -> None:
+def test_fold_is_computed_from_hash_of_thread_name() -> None:
     """The first 8 bytes of the SHA-256, modulo 100: below 5 test, below 10 valid."""
     for thread in ("t3_22569", "t3_a"):
         number = int(hashlib.sha256(b"reddit 1\n" + thread.encode()).hexdigest()[:16], 16) % 100
@@ -20,7 +20,7 @@ def test_the_fold_is_decided_by_the_name_alone() -> None:
     assert (fold_of("t3_22569"), fold_of("t3_5yarj")) == ("train", "train")  # recorded here, so that it never changes
 
 
-def test_shares_of_the_folds() -> None:
+def test_valid_and_test_folds_hold_five_percent_each() -> None:
     counts = Counter(map(fold_of, THREADS))
     # 5 % of 20,000 is 1,000, with a standard deviation of 31
     assert abs(counts["test"] - 1_000) < 150
@@ -28,7 +28,7 @@ def test_shares_of_the_folds() -> None:
 
 
 @pytest.mark.parametrize("shares", [1, 2, 3, 7])
-def test_each_thread_of_a_fold_is_read_by_one_process(shares: int) -> None:
+def test_each_thread_of_a_fold_is_read_by_exactly_one_process(shares: int) -> None:
     filters = [thread_filter("train", share, shares) for share in range(shares)]
     readers = [sum(is_wanted(thread) for is_wanted in filters) for thread in THREADS]
     assert readers == [int(fold_of(thread) == "train") for thread in THREADS]

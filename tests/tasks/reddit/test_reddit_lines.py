@@ -46,7 +46,7 @@ def read(path: Path) -> list[bytes | None]:
 
 
 @pytest.mark.parametrize("ending", PACKERS)
-def test_the_lines_of_each_kind_of_file(tmp_path: Path, ending: str) -> None:
+def test_lines_of_every_file_format(tmp_path: Path, ending: str) -> None:
     path = write(tmp_path, ending, PACKERS[ending](TEXT))
     found = list(read_lines(path))
     assert found == list(enumerate(TEXT.removesuffix(b"\n").split(b"\n"), start=1))
@@ -54,7 +54,7 @@ def test_the_lines_of_each_kind_of_file(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
-def test_an_archive_of_several_parts(tmp_path: Path, ending: str) -> None:
+def test_archive_of_several_frames_is_read_whole(tmp_path: Path, ending: str) -> None:
     """Pushshift's files consist of many frames; a line may start in one and end in the next."""
     parts = [TEXT[:1_000], b"", TEXT[1_000:70_000], TEXT[70_000:]]
     assert (
@@ -62,7 +62,7 @@ def test_an_archive_of_several_parts(tmp_path: Path, ending: str) -> None:
     )
 
 
-def test_a_window_as_wide_as_that_of_the_dumps(tmp_path: Path) -> None:
+def test_zstd_window_of_2_gib_is_supported(tmp_path: Path) -> None:
     """As packed with --long=31, which the decoder rejects by default. The frame is built by hand.
 
     RFC 8878, 3.1.1: magic number; descriptor 0: a window, no size, no checksum; window 2 ** (10 + 21); one raw block.
@@ -76,9 +76,7 @@ def test_a_window_as_wide_as_that_of_the_dumps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
-def test_a_cut_archive_gives_what_is_left_and_then_the_place(
-    tmp_path: Path, ending: str, assert_one_line: OneLine
-) -> None:
+def test_truncated_archive_yields_lines_before_the_error(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
     packed = PACKERS[ending](TEXT * 5)
     path = write(tmp_path, ending, packed[: len(packed) * 2 // 3])
     found: list[bytes | None] = []
@@ -97,7 +95,7 @@ def test_a_cut_archive_gives_what_is_left_and_then_the_place(
         ("xz", lzma.LZMADecompressor),
     ],
 )
-def test_of_a_cut_archive_no_line_is_lost(tmp_path: Path, ending: str, unpacker: Callable[[], Any]) -> None:
+def test_truncated_archive_loses_no_complete_line(tmp_path: Path, ending: str, unpacker: Callable[[], Any]) -> None:
     packed = PACKERS[ending](TEXT * 40)  # three blocks of bzip2, which decompresses only whole ones
     packed = packed[: len(packed) * 4 // 5]
     *expected, _ = unpacker().decompress(packed).split(b"\n")  # the last line may be incomplete
@@ -109,7 +107,7 @@ def test_of_a_cut_archive_no_line_is_lost(tmp_path: Path, ending: str, unpacker:
 
 
 @pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
-def test_a_damaged_archive(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
+def test_damaged_archive_raises_data_error(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
     packed = bytearray(PACKERS[ending](TEXT * 5))
     packed[len(packed) // 2 :] = bytes(len(packed) - len(packed) // 2)
     path = write(tmp_path, ending, bytes(packed))
@@ -119,14 +117,16 @@ def test_a_damaged_archive(tmp_path: Path, ending: str, assert_one_line: OneLine
 
 
 @pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
-def test_another_file_of_that_name(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
+def test_content_not_matching_the_extension_raises_data_error(
+    tmp_path: Path, ending: str, assert_one_line: OneLine
+) -> None:
     path = write(tmp_path, ending, b"<html>Please log in</html>\n")
     with pytest.raises(DataError) as caught:
         read(path)
     assert_one_line(caught.value, path, "reading failed")
 
 
-def test_no_file_or_one_that_may_not_be_read(
+def test_unopenable_file_error_gives_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
     def check(path: Path, reason: str) -> None:
@@ -142,7 +142,9 @@ def test_no_file_or_one_that_may_not_be_read(
     check(path, "Permission denied")
 
 
-def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine) -> None:
+def test_missing_zstandard_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MissingDependencyError) as caught:
         read(write(tmp_path, "zst", b""))
@@ -151,7 +153,7 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_a_line_that_is_too_long_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
+def test_overlong_lines_are_replaced_by_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
     monkeypatch.setattr(lines, "LONGEST_LINE", 10)
     monkeypatch.setattr(lines, "_BLOCK", 4)
     path = write(tmp_path, "jsonl", b"0123456789\n0123456789a\nshort\n" + b"x" * 100 + end)
@@ -160,7 +162,7 @@ def test_a_line_that_is_too_long_is_not_kept(tmp_path: Path, monkeypatch: pytest
 
 @settings(max_examples=100)
 @given(st.lists(st.binary(max_size=12)), st.integers(1, 9))
-def test_lines_are_the_same_however_the_file_is_cut_into_blocks(blocks: list[bytes], longest: int) -> None:
+def test_lines_do_not_depend_on_block_boundaries(blocks: list[bytes], longest: int) -> None:
     content = b"".join(blocks)
     expected = content.removesuffix(b"\n").split(b"\n") if content else []
     with pytest.MonkeyPatch.context() as patch:
@@ -170,7 +172,7 @@ def test_lines_are_the_same_however_the_file_is_cut_into_blocks(blocks: list[byt
 
 @settings(max_examples=60)
 @given(st.binary(max_size=40), st.sampled_from(list(PACKERS)), st.booleans())
-def test_any_bytes_give_lines_or_one_error(content: bytes, ending: str, behind_a_good_part: bool) -> None:
+def test_random_bytes_give_lines_or_a_data_error(content: bytes, ending: str, behind_a_good_part: bool) -> None:
     start = PACKERS[ending](b"good\n") if behind_a_good_part else b""
     found: list[bytes | None] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -181,7 +183,7 @@ def test_any_bytes_give_lines_or_one_error(content: bytes, ending: str, behind_a
 
 
 @pytest.mark.parametrize(("name", "number"), [("RC_2005-12.zst", 1_075), ("RC_2006-01.bz2", 3_666)])
-def test_real_dumps(real_data: Path, name: str, number: int) -> None:
+def test_line_counts_of_real_dumps(real_data: Path, name: str, number: int) -> None:
     found = read(real_data / "reddit" / name)
     assert len(found) == number
     assert all(line and line.startswith(b"{") and line.rstrip().endswith(b"}") for line in found)

@@ -25,7 +25,7 @@ def test_defaults_with_and_without_a_parser() -> None:
     assert [options.number({}, name) for name in ("buffer", "eval_size", "epoch_size")] == [10_000, 5_000, 0]
 
 
-def test_each_option_has_its_effect() -> None:
+def test_options_set_the_limits() -> None:
     opt = parsed("--reddit-window", "9", "--reddit-min-words", "3", "--reddit-max-words", "5", "--reddit-history", "-1")
     assert options.limits(opt) == Limits(window=9, min_words=3, max_words=5, history=-1)
 
@@ -34,17 +34,17 @@ def test_each_option_has_its_effect() -> None:
     ("name", "value"),
     [("window", 0), ("min_words", 0), ("max_words", -1), ("window", 1.5), ("history", 0), ("window", "9")],
 )
-def test_numbers_that_cannot_work(name: str, value: object) -> None:
+def test_invalid_limits_raise_option_error(name: str, value: object) -> None:
     with pytest.raises(OptionError, match=rf"^--reddit-{name.replace('_', '-')} {value}: must be "):
         options.limits({f"reddit_{name}": value})
 
 
 @pytest.mark.parametrize(("name", "value"), [("buffer", 0), ("eval_size", 0), ("epoch_size", -1)])
-def test_other_numbers_that_cannot_work(name: str, value: int) -> None:
+def test_invalid_numbers_raise_option_error(name: str, value: int) -> None:
     with pytest.raises(OptionError, match=f"--reddit-{name.replace('_', '-')} {value}: must be a whole number"):
         options.number({f"reddit_{name}": value}, name)
 
 
-def test_more_words_at_least_than_at_most() -> None:
+def test_min_words_above_max_words_raises_option_error() -> None:
     with pytest.raises(OptionError, match="--reddit-min-words 9: must not be more than --reddit-max-words 8"):
         options.limits({"reddit_min_words": 9, "reddit_max_words": 8})

@@ -62,7 +62,7 @@ def short(found: Iterable[Pair]) -> list[tuple[str, str]]:
 # --- which post a comment replies to ----------------------------------------------------------------------------------
 
 
-def test_each_comment_with_the_turns_before_it(tmp_path: Path) -> None:
+def test_pairs_hold_each_comment_with_the_preceding_turns(tmp_path: Path) -> None:
     assert pairs(write(tmp_path / "a.jsonl", THREAD)) == [
         Pair(("How long?",), "Two minutes.", "t1_a", "t3_s", "tea", 2),
         Pair(("How long?", "Two minutes."), "No, four.", "t1_b", "t3_s", "tea", 3),
@@ -82,11 +82,11 @@ def test_each_comment_with_the_turns_before_it(tmp_path: Path) -> None:
         (-1, "How long? / Two minutes. / No, four. / With cold water?"),
     ],
 )
-def test_as_many_turns_as_are_asked_for(tmp_path: Path, history: int, expected: str) -> None:
+def test_history_limits_the_context_turns(tmp_path: Path, history: int, expected: str) -> None:
     assert short(pairs(write(tmp_path / "a.jsonl", THREAD), history=history))[-1][0] == expected
 
 
-def test_comments_alone_know_their_place_as_far_as_they_can(tmp_path: Path) -> None:
+def test_turn_numbers_are_kept_if_the_submission_is_missing(tmp_path: Path) -> None:
     """A reply to a missing submission has no context, but the reply to it is known to be the third turn."""
     tally = Tally()
     found = pairs(write(tmp_path / "a.jsonl", THREAD[1:]), tally)
@@ -94,7 +94,7 @@ def test_comments_alone_know_their_place_as_far_as_they_can(tmp_path: Path) -> N
     assert tally.left_out == {"to an unknown submission": 1}
 
 
-def test_a_parent_is_known_as_long_as_it_is_in_the_window(tmp_path: Path) -> None:
+def test_parents_outside_the_window_are_unknown(tmp_path: Path) -> None:
     others = [comment(f"x{n}", "t3_z", "Hello there.", link_id="t3_z") for n in range(5)]
     path = write(tmp_path / "a.jsonl", [THREAD[0], *others, comment("a", "t3_s", "Two minutes.")])
     assert short(pairs(path, window=7)) == short(pairs(path, window=6)) == [("How long?", "Two minutes.")]
@@ -103,7 +103,7 @@ def test_a_parent_is_known_as_long_as_it_is_in_the_window(tmp_path: Path) -> Non
     assert tally.left_out == {"to an unknown submission": 6}
 
 
-def test_the_window_counts_what_others_read_too(tmp_path: Path) -> None:
+def test_window_counts_posts_of_other_readers(tmp_path: Path) -> None:
     """This gives a fold the same pairs, however many processes share it."""
     others = [comment(f"x{n}", "t3_z", "Hello there.", link_id="t3_z") for n in range(5)]
     path = write(tmp_path / "a.jsonl", [THREAD[0], *others, comment("a", "t3_s", "Two minutes.")])
@@ -112,7 +112,7 @@ def test_the_window_counts_what_others_read_too(tmp_path: Path) -> None:
     assert (found, tally.elsewhere) == ([], 5)
 
 
-def test_a_reply_that_is_too_short_is_still_a_context(tmp_path: Path) -> None:
+def test_too_short_reply_is_still_a_context(tmp_path: Path) -> None:
     thread = [THREAD[0], comment("a", "t3_s", "Why?"), comment("b", "t1_a", "Because I ask.")]
     assert short(pairs(write(tmp_path / "a.jsonl", thread))) == [("How long? / Why?", "Because I ask.")]
 
@@ -134,7 +134,7 @@ def test_a_reply_that_is_too_short_is_still_a_context(tmp_path: Path) -> None:
         ("a b c d e f g h i j", "a", "too long", None),
     ],
 )
-def test_each_reason_is_counted_by_its_name(
+def test_exclusions_are_counted_by_reason(
     tmp_path: Path, body: str, author: str, reason: str, of_answers: str | None
 ) -> None:
     tally = Tally()
@@ -145,7 +145,7 @@ def test_each_reason_is_counted_by_its_name(
     assert [pair.reply for pair in found] == ([] if of_answers else ["What is that?"])
 
 
-def test_a_context_ends_before_a_turn_that_is_deleted(tmp_path: Path) -> None:
+def test_context_stops_at_a_deleted_turn(tmp_path: Path) -> None:
     thread = [THREAD[0], comment("a", "t3_s", "[deleted]"), *THREAD[2:]]
     assert short(pairs(write(tmp_path / "a.jsonl", thread))) == [
         ("No, four.", "With cold water?"),
@@ -153,13 +153,13 @@ def test_a_context_ends_before_a_turn_that_is_deleted(tmp_path: Path) -> None:
     ]
 
 
-def test_a_post_that_comes_twice_counts_once(tmp_path: Path) -> None:
+def test_duplicate_posts_are_left_out(tmp_path: Path) -> None:
     tally = Tally()
     assert len(pairs(write(tmp_path / "a.jsonl", THREAD + THREAD), tally)) == 5
     assert tally.left_out == {"read twice": 6}
 
 
-def test_bad_lines_and_blank_ones(tmp_path: Path) -> None:
+def test_bad_lines_are_counted_and_blank_lines_ignored(tmp_path: Path) -> None:
     (path := tmp_path / "a.jsonl").write_text(
         "\n".join(["{", json.dumps(THREAD[0]), "", "[]", "  ", json.dumps(THREAD[1]), '{"title": 1}', "{"])
     )
@@ -169,13 +169,13 @@ def test_bad_lines_and_blank_ones(tmp_path: Path) -> None:
     assert tally.lines == 6
 
 
-def test_a_line_that_is_too_long(tmp_path: Path) -> None:
+def test_overlong_line_is_counted_as_bad(tmp_path: Path) -> None:
     tally = Tally()
     pairs(write(tmp_path / "a.jsonl", [*THREAD[:2], comment("z", "t3_s", "x" * (1 << 22))]), tally)
     assert tally.bad == {"too long a line": 1}
 
 
-def test_after_a_broken_file_comes_the_next(tmp_path: Path) -> None:
+def test_reading_continues_after_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / "RC_2006-01.bz2").write_bytes(b"no archive")
     good = write(tmp_path / "RC_2006-02", THREAD)
     tally = Tally()
@@ -185,7 +185,7 @@ def test_after_a_broken_file_comes_the_next(tmp_path: Path) -> None:
     assert message.startswith(f"{tmp_path / 'RC_2006-01.bz2'}: reading failed (")
 
 
-def test_a_file_that_cannot_be_opened_is_not_left_out(tmp_path: Path) -> None:
+def test_unopenable_file_raises_data_error(tmp_path: Path) -> None:
     (tmp_path / "RC_2006-01").mkdir()
     with pytest.raises(DataError, match="RC_2006-01 cannot be opened"):
         pairs(tmp_path / "RC_2006-01", Tally())
@@ -194,7 +194,7 @@ def test_a_file_that_cannot_be_opened_is_not_left_out(tmp_path: Path) -> None:
 # --- several files ---------------------------------------------------------------------------------------------------
 
 
-def test_files_go_by_month_and_then_by_name() -> None:
+def test_files_are_ordered_by_month_then_name() -> None:
     files = map(Path, ("x/b.jsonl", "RC_2011-02.zst", "RC_2010-12.bz2", "RS_2011-02.zst", "RS_2010-12.xz", "a.jsonl"))
     assert [[path.name for path in month] for month in by_month(files)] == [
         ["RS_2010-12.xz", "RC_2010-12.bz2"],
@@ -204,7 +204,7 @@ def test_files_go_by_month_and_then_by_name() -> None:
     ]
 
 
-def test_in_a_month_comments_and_submissions_go_by_time(tmp_path: Path) -> None:
+def test_comments_and_submissions_of_a_month_are_merged_by_time(tmp_path: Path) -> None:
     """A submission is thus read shortly before its comments, and need not stay in the window for a month."""
     submissions = [submission(f"s{n}", "How long?", created_utc=str(10 * n)) for n in range(20)]
     comments = [comment(f"c{n}", f"t3_s{n}", "Two minutes.", link_id=f"t3_s{n}", created_utc=10 * n) for n in range(20)]
@@ -214,7 +214,7 @@ def test_in_a_month_comments_and_submissions_go_by_time(tmp_path: Path) -> None:
     assert len(found) == 20
 
 
-def test_a_thread_goes_on_in_the_next_month(tmp_path: Path) -> None:
+def test_threads_continue_across_months(tmp_path: Path) -> None:
     files = [write(tmp_path / "RC_2011-01", THREAD[1:3]), write(tmp_path / "RC_2011-02", THREAD[3:])]
     found = list(read_reddit(files, LIMITS, lambda _: True, Tally()))
     assert [pair.comment for pair in found] == ["t1_b", "t1_c", "t1_d", "t1_e"]
@@ -269,7 +269,7 @@ def peak_of_reading(path: Path, lines: int) -> int:
     return peak
 
 
-def test_the_reader_holds_a_window_and_no_more(tmp_path: Path) -> None:
+def test_peak_memory_does_not_exceed_the_window(tmp_path: Path) -> None:
     """4,500 more lines of 250 bytes each are more than a megabyte; a window of 100 posts takes less than 100 KB."""
     peaks = [peak_of_reading(tmp_path / "a.jsonl", lines) for lines in (1_500, 6_000)]
     assert peaks[1] - peaks[0] < 100_000
@@ -289,7 +289,7 @@ RECORDS = st.one_of(
 
 @settings(max_examples=150)
 @given(st.lists(RECORDS, max_size=12), st.integers(1, 6), st.sampled_from([-1, 1, 2]), st.integers(1, 3))
-def test_every_line_is_counted_once(records: list[Any], window: int, history: int, shares: int) -> None:
+def test_every_line_is_counted_exactly_once(records: list[Any], window: int, history: int, shares: int) -> None:
     limits = Limits(window, 2, 9, history)
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -315,7 +315,7 @@ def test_every_line_is_counted_once(records: list[Any], window: int, history: in
 # --- real dumps ------------------------------------------------------------------------------------------------------
 
 
-def test_pairs_of_a_real_dump(real_data: Path) -> None:
+def test_pairs_of_a_real_dump_agree_with_a_plain_search(real_data: Path) -> None:
     """Compared with a plain search for each comment's parent among the comments before it, without filters."""
     path = real_data / "reddit" / "RC_2006-01.bz2"
     before: dict[str, str] = {}

@@ -38,7 +38,7 @@ def post(record: Any, **changes: Any) -> Post | BadLine:
     return post_of_line(json.dumps(record).encode())
 
 
-def test_a_comment() -> None:
+def test_comment_fields() -> None:
     assert post(COMMENT) == Post(
         name="t1_c2715",
         parent="t1_c2700",
@@ -50,7 +50,7 @@ def test_a_comment() -> None:
     )
 
 
-def test_a_submission_is_its_title_and_its_text() -> None:
+def test_submission_text_is_title_and_selftext() -> None:
     expected = Post("t3_22569", None, "t3_22569", "somebody", "tea", "How long?\nIt is green tea.", 1136074000.0)
     assert post(SUBMISSION) == expected
     for without in ("", None, ...):
@@ -59,20 +59,20 @@ def test_a_submission_is_its_title_and_its_text() -> None:
         assert found.text == "How long?"
 
 
-def test_a_line_of_2024() -> None:
+def test_record_of_2024_parses_like_an_older_one() -> None:
     """It has some sixty more fields, fractional times, and the full name."""
     newer = post(COMMENT, created_utc=1136074029.0, name="t1_c2715", all_awardings=[], _meta={"retrieved_2nd_on": 1})
     assert newer == post(COMMENT)
 
 
 @pytest.mark.parametrize("value", [1136074029, 1136074029.0, "1136074029", "1136074029.0", "1136074029."])
-def test_times_are_numbers_or_digits(value: Any) -> None:
+def test_created_utc_accepts_numbers_and_numeric_strings(value: Any) -> None:
     found = post(COMMENT, created_utc=value)
     assert isinstance(found, Post)
     assert found.created == 1136074029.0
 
 
-def test_an_author_who_is_gone() -> None:
+def test_missing_author_is_recorded_as_deleted() -> None:
     for gone in (None, ..., "[deleted]"):
         found = post(COMMENT, author=gone)
         assert isinstance(found, Post)
@@ -95,19 +95,19 @@ def test_an_author_who_is_gone() -> None:
         (b"{}", "missing field"),
     ],
 )
-def test_what_is_no_post(line: bytes, reason: str) -> None:
+def test_invalid_line_gives_the_reason(line: bytes, reason: str) -> None:
     found = post_of_line(line)
     assert isinstance(found, BadLine)
     assert found.reason == reason
 
 
 @pytest.mark.parametrize("name", ["id", "parent_id", "link_id", "subreddit", "created_utc"])
-def test_a_missing_field_of_a_comment(name: str) -> None:
+def test_comment_with_missing_field_is_a_bad_line(name: str) -> None:
     assert post(COMMENT, **{name: ...}) == BadLine("missing field", name)
 
 
 @pytest.mark.parametrize("name", ["id", "subreddit", "created_utc"])
-def test_a_missing_field_of_a_submission(name: str) -> None:
+def test_submission_with_missing_field_is_a_bad_line(name: str) -> None:
     assert post(SUBMISSION, **{name: ...}) == BadLine("missing field", name)
 
 
@@ -115,30 +115,30 @@ def test_a_missing_field_of_a_submission(name: str) -> None:
 @pytest.mark.parametrize(
     ("value", "kind"), [(12, "a number"), (True, "true or false"), ([], "a list"), ({}, "an object")]
 )
-def test_a_wrong_type(name: str, value: Any, kind: str) -> None:
+def test_wrong_field_type_is_a_bad_line(name: str, value: Any, kind: str) -> None:
     assert post(COMMENT, **{name: value}) == BadLine("wrong type", f"{name} is {kind}")
 
 
 @pytest.mark.parametrize("name", ["id", "parent_id", "link_id", "subreddit", "body", "created_utc"])
-def test_null_where_something_is_needed(name: str) -> None:
+def test_null_in_required_field_is_a_bad_line(name: str) -> None:
     assert post(COMMENT, **{name: None}) == BadLine("wrong type", f"{name} is null")
 
 
 @pytest.mark.parametrize(("name", "value"), [("id", ""), ("id", "t1_a"), ("parent_id", "c2700"), ("link_id", "t5_6")])
-def test_what_is_no_name_of_reddits(name: str, value: str) -> None:
+def test_malformed_reddit_name_is_a_bad_line(name: str, value: str) -> None:
     assert post(COMMENT, **{name: value}) == BadLine("wrong type", f"{name} is not a Reddit name")
 
 
 @pytest.mark.parametrize(
     "value", [-1, 10**30, 1e300, float("inf"), float("nan"), "soon", "", "-1", "9" * 400, "\u0661", True, [], {}]
 )
-def test_what_is_no_time(value: Any) -> None:
+def test_invalid_created_utc_is_a_bad_line(value: Any) -> None:
     found = post(COMMENT, created_utc=value)
     assert isinstance(found, BadLine)
     assert found.reason == "wrong type"
 
 
-def test_half_a_character_cannot_be_saved_and_is_none() -> None:
+def test_lone_surrogate_is_a_bad_line() -> None:
     assert isinstance(post(COMMENT, body="\U0001f375"), Post)  # JSON writes it as a surrogate pair, \\ud83c \\udf75
     found = post(COMMENT, body="\ud83c")
     assert isinstance(found, BadLine)
@@ -168,24 +168,24 @@ def is_sound(found: Post | BadLine) -> None:
 
 @settings(max_examples=300)
 @given(st.binary(max_size=60))
-def test_any_bytes(line: bytes) -> None:
+def test_random_bytes_give_a_valid_result(line: bytes) -> None:
     is_sound(post_of_line(line))
 
 
 @settings(max_examples=300)
 @given(st.sampled_from([COMMENT, SUBMISSION]), st.sampled_from(sorted({*COMMENT, *SUBMISSION})), VALUES)
-def test_any_value_of_any_field(record: dict[str, Any], name: str, value: Any) -> None:
+def test_random_field_value_gives_a_valid_result(record: dict[str, Any], name: str, value: Any) -> None:
     is_sound(post_of_line(json.dumps({**record, name: value}).encode()))
 
 
 @settings(max_examples=200)
 @given(st.sampled_from([COMMENT, SUBMISSION]), st.integers(0, 250), st.binary(max_size=3), st.integers(0, 5))
-def test_any_damage_to_a_good_line(record: dict[str, Any], place: int, put: bytes, taken: int) -> None:
+def test_damaged_line_gives_a_valid_result(record: dict[str, Any], place: int, put: bytes, taken: int) -> None:
     line = json.dumps(record).encode()
     is_sound(post_of_line(line[:place] + put + line[place + taken :]))
 
 
-def test_every_line_of_the_real_dumps_is_a_post(real_data: Any) -> None:
+def test_every_line_of_real_dumps_is_a_post(real_data: Any) -> None:
     from parlai_empathy.tasks.reddit.lines import read_lines
 
     read: Callable[[Any], Any] = read_lines

@@ -22,18 +22,18 @@ def tally() -> Tally:
     return found
 
 
-def test_all_counts_in_one_line(tally: Tally) -> None:
+def test_summary_lists_all_counts_in_one_line(tally: Tally) -> None:
     assert str(tally) == (
         "1,234 lines gave 1,000 pairs; 200 are submissions, 4 belong to another fold or process; left out: "
         "20 too long, 7 bot; bad lines: 2 missing field, 1 not UTF-8; broken files: 0"
     )
 
 
-def test_nothing_left_out() -> None:
+def test_summary_of_an_empty_tally() -> None:
     assert str(Tally()).endswith("left out: none; bad lines: none; broken files: 0")
 
 
-def test_a_warning_for_each_kind_of_bad_line_names_its_first_place(tally: Tally, log: pytest.LogCaptureFixture) -> None:
+def test_report_warns_of_the_first_bad_line_of_each_kind(tally: Tally, log: pytest.LogCaptureFixture) -> None:
     tally.broken.append("c.zst, line 5: it cannot be read on")
     tally.report("folder, train")
     assert [(record.levelname, record.message) for record in log.records] == [

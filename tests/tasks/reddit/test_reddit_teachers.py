@@ -52,7 +52,7 @@ def some(teacher: Any, number: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_the_pairs_of_the_sample(load_teacher: Load, fold: str) -> None:
+def test_sample_pairs_match_the_raw_records(load_teacher: Load, fold: str) -> None:
     """Each comment follows the texts above it in the thread, at most four, up to the submission."""
     raw = raw_sample()
     found = examples_of(load_teacher(TASK, FOLDS[fold], edition="sample"))
@@ -72,7 +72,7 @@ def test_the_pairs_of_the_sample(load_teacher: Load, fold: str) -> None:
         assert example["fold"] == fold == fold_of(record["link_id"])
 
 
-def test_a_message(load_teacher: Load) -> None:
+def test_message_fields(load_teacher: Load) -> None:
     found = examples_of(load_teacher(TASK, edition="sample", reddit_history=1))
     (example,) = (example for example in found if example["labels"] == ["He does, you are the man with the worms."])
     assert example == {
@@ -89,7 +89,7 @@ def test_a_message(load_teacher: Load) -> None:
     assert re.fullmatch(r"t3_\w+", example["conv_id"])
 
 
-def test_the_filters_of_the_sample(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
+def test_filtered_sample_comments_are_excluded_and_logged(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
     """Each filter excludes one comment, seven in one thread, and the log lists the reasons."""
     found = examples_of(load_teacher(TASK, edition="sample"))
     assert not any(example["subreddit"] == "cooking" and "butter" in example["text"] for example in found)
@@ -108,7 +108,7 @@ def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, fold: str) -
         assert example["labels"][0] in example["label_candidates"]
 
 
-def test_a_fold_for_evaluation_is_its_first_pairs(load_teacher: Load) -> None:
+def test_eval_size_limits_pairs_and_candidates(load_teacher: Load) -> None:
     """Its candidates come from the same pairs, so that no more of the dump is read."""
     whole = examples_of(load_teacher(TASK, "test", edition="sample"))
     short = examples_of(load_teacher(TASK, "test", edition="sample", reddit_eval_size=30))
@@ -121,14 +121,14 @@ def test_a_fold_for_evaluation_is_its_first_pairs(load_teacher: Load) -> None:
 
 
 @pytest.mark.parametrize("datatype", ["train", "train:stream", "train:ordered:stream", "train:evalmode"])
-def test_training_is_streamed_whatever_the_datatype_says(load_teacher: Load, datatype: str) -> None:
+def test_training_is_streamed_for_any_train_datatype(load_teacher: Load, datatype: str) -> None:
     teacher = load_teacher(TASK, datatype, edition="sample")
     assert teacher.stream
     assert isinstance(teacher.data.data, itertools.chain | type(_ for _ in ()))
     assert ("labels" in teacher.act()) == (datatype != "train:evalmode")
 
 
-def test_each_epoch_has_every_pair_once_in_another_order(load_teacher: Load) -> None:
+def test_each_epoch_has_every_pair_once_in_a_new_order(load_teacher: Load) -> None:
     ordered = comment_ids(examples_of(load_teacher(TASK, edition="sample")))
     teacher = load_teacher(TASK, "train", edition="sample", others={"seed": 1})
     epochs = [comment_ids(some(teacher, SIZES["train"])) for _ in range(3)]
@@ -138,7 +138,7 @@ def test_each_epoch_has_every_pair_once_in_another_order(load_teacher: Load) -> 
     assert epochs[0] != epochs[1] != epochs[2]
 
 
-def test_the_seed_decides_the_order(load_teacher: Load) -> None:
+def test_training_order_depends_on_the_seed(load_teacher: Load) -> None:
     orders = [
         comment_ids(some(load_teacher(TASK, "train", edition="sample", others={"seed": seed}), 200))
         for seed in (1, 1, 2, None)
@@ -147,7 +147,7 @@ def test_the_seed_decides_the_order(load_teacher: Load) -> None:
     assert len({tuple(order) for order in orders}) == 3
 
 
-def test_the_buffer_bounds_the_shuffling(load_teacher: Load) -> None:
+def test_buffer_size_limits_the_shuffling(load_teacher: Load) -> None:
     ordered = comment_ids(examples_of(load_teacher(TASK, edition="sample")))
     assert (
         comment_ids(some(load_teacher(TASK, "train", edition="sample", others={"seed": 1}, reddit_buffer=1), 121))
@@ -158,7 +158,7 @@ def test_the_buffer_bounds_the_shuffling(load_teacher: Load) -> None:
 
 
 @pytest.mark.parametrize("datatype", ["train:ordered", "train:evalmode"])
-def test_one_pass_in_the_order_of_the_dumps_is_the_same_each_time(load_teacher: Load, datatype: str) -> None:
+def test_ordered_passes_are_identical(load_teacher: Load, datatype: str) -> None:
     teacher = load_teacher(TASK, datatype, edition="sample")
     first = comment_ids(examples_of(teacher))
     assert comment_ids(examples_of(teacher)) == first
@@ -166,7 +166,7 @@ def test_one_pass_in_the_order_of_the_dumps_is_the_same_each_time(load_teacher: 
 
 
 @pytest.mark.parametrize(("datatype", "expected"), [("train:evalmode", 121), ("test", 107)])
-def test_a_batch_shares_the_examples_out(tmp_path: Path, datatype: str, expected: int) -> None:
+def test_batched_pass_covers_all_examples(tmp_path: Path, datatype: str, expected: int) -> None:
     opt = ParlaiParser(True, True).parse_kwargs(
         task=TASK, edition="sample", datapath=str(tmp_path), datatype=datatype, batchsize=8, model="repeat_label"
     )
@@ -177,7 +177,7 @@ def test_a_batch_shares_the_examples_out(tmp_path: Path, datatype: str, expected
     assert float(world.report()["accuracy"]) == 1
 
 
-def test_training_in_batches_meets_every_pair(tmp_path: Path) -> None:
+def test_batched_training_covers_every_pair(tmp_path: Path) -> None:
     opt = ParlaiParser(True, True).parse_kwargs(
         task=TASK, edition="sample", datapath=str(tmp_path), datatype="train", batchsize=8, model="repeat_label"
     )
@@ -194,7 +194,7 @@ def test_training_in_batches_meets_every_pair(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("processes", [2, 3])
-def test_processes_share_the_threads_in_training(
+def test_training_pairs_are_divided_among_processes(
     load_teacher: Load, monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
     monkeypatch.setattr(agents, "num_workers", lambda: processes)
@@ -209,13 +209,13 @@ def test_processes_share_the_threads_in_training(
     assert min(map(len, met)) > 10
 
 
-def test_in_order_each_process_reads_all(load_teacher: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ordered_datatype_gives_each_process_all_pairs(load_teacher: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pool of replies needs them all."""
     monkeypatch.setattr(agents, "num_workers", lambda: 2)
     assert len(examples_of(load_teacher(TASK, edition="sample"))) == 121
 
 
-def test_workers_of_a_process_share_its_threads(load_teacher: Load) -> None:
+def test_training_pairs_are_divided_among_workers(load_teacher: Load) -> None:
     """ParlAI's --num-workers: each worker creates its own teacher."""
     met = []
     for number in (0, 1):
@@ -225,7 +225,7 @@ def test_workers_of_a_process_share_its_threads(load_teacher: Load) -> None:
     assert len(met[0] | met[1]) == 121
 
 
-def test_two_processes_train(tmp_path: Path) -> None:
+def test_multiprocessing_train_with_two_processes(tmp_path: Path) -> None:
     arguments = ("-t", TASK, "--edition", "sample", *TINY, "-mf", tmp_path / "m", "-dp", tmp_path / "d")
     succeeded(parlai_command("multiprocessing_train", "--distributed-world-size", "2", *arguments, cwd=tmp_path))
     report = json.loads((tmp_path / "m.trainstats").read_text())
@@ -236,7 +236,7 @@ def test_two_processes_train(tmp_path: Path) -> None:
 # --- how many --------------------------------------------------------------------------------------------------------
 
 
-def test_pairs_are_counted_once_and_away_from_the_data(
+def test_pairs_are_counted_once_and_cached_in_the_datapath(
     load_teacher: Load, tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
     before = sorted(SAMPLE.iterdir())
@@ -247,23 +247,21 @@ def test_pairs_are_counted_once_and_away_from_the_data(
     assert sorted(SAMPLE.iterdir()) == before
 
 
-def test_an_epoch_of_a_size_that_is_given_is_not_counted(
-    load_teacher: Load, tmp_path: Path, log: pytest.LogCaptureFixture
-) -> None:
+def test_epoch_size_option_replaces_counting(load_teacher: Load, tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
     teacher = load_teacher(TASK, "train", edition="sample", reddit_epoch_size=50)
     assert teacher.num_examples() == teacher.num_episodes() == 50
     assert "counting" not in log.text
     assert not (tmp_path / "data").exists()
 
 
-def test_a_number_is_not_taken_for_that_of_other_limits(load_teacher: Load) -> None:
+def test_cached_pair_count_is_not_used_for_other_limits(load_teacher: Load) -> None:
     assert load_teacher(TASK, "train", edition="sample").num_examples() == 121
     fewer = load_teacher(TASK, "train", edition="sample", reddit_max_words=5).num_examples()
     assert fewer < 121
     assert load_teacher(TASK, "train", edition="sample", reddit_history=1).num_examples() == 121
 
 
-def test_a_dictionary_is_built_of_one_pass(tmp_path: Path) -> None:
+def test_build_dict_on_streamed_data(tmp_path: Path) -> None:
     BuildDict.main(task=TASK, edition="sample", dict_file=str(tmp_path / "dict"), datapath=str(tmp_path))
     assert "sourdough" in (tmp_path / "dict").read_text()
 
@@ -271,7 +269,7 @@ def test_a_dictionary_is_built_of_one_pass(tmp_path: Path) -> None:
 # --- invalid data -----------------------------------------------------------------------------------------------------
 
 
-def test_bad_lines_are_reported_and_the_rest_is_read(
+def test_bad_lines_and_files_are_logged_and_skipped(
     load_teacher: Load, tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
     good = (SAMPLE / "sample_2010.jsonl").read_text()
@@ -285,14 +283,16 @@ def test_bad_lines_are_reported_and_the_rest_is_read(
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_nothing_is_left(load_teacher: Load, tmp_path: Path, fold: str, assert_one_line: OneLine) -> None:
+def test_fold_without_pairs_raises_data_error(
+    load_teacher: Load, tmp_path: Path, fold: str, assert_one_line: OneLine
+) -> None:
     (path := tmp_path / "a.jsonl").write_text("{\n[]\n")
     with pytest.raises(DataError) as caught:
         load_teacher(TASK, FOLDS[fold], reddit_file=str(path)).act()
     assert_one_line(caught.value, path, f"no pair is left for {fold}", "1 not JSON, 1 no object")
 
 
-def test_a_share_without_a_thread(
+def test_process_without_threads_raises_data_error(
     load_teacher: Load, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
     """Otherwise it would search for a pair for ever."""
@@ -302,7 +302,7 @@ def test_a_share_without_a_thread(
     assert_one_line(caught.value, "no pair is left for train")
 
 
-def test_options_behind_the_tasks_name(load_teacher: Load) -> None:
+def test_options_can_follow_the_task_name(load_teacher: Load) -> None:
     assert len(examples_of(load_teacher(f"{TASK}:edition=sample:reddit_history=1", "test"))) == 107
     with pytest.raises(OptionError, match="--reddit-window 0"):
         load_teacher(TASK, "test", edition="sample", reddit_window=0)
@@ -311,7 +311,9 @@ def test_options_behind_the_tasks_name(load_teacher: Load) -> None:
 # --- real dumps ------------------------------------------------------------------------------------------------------
 
 
-def test_counts_of_the_real_dumps(load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_of_real_dumps_match_the_readme(
+    load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
     found = tuple(load_teacher(TASK, datatype).num_examples() for datatype in FOLDS.values())
     (line,) = (line for line in README.read_text().splitlines() if line.startswith("| nothing, or `:Default` |"))

@@ -14,7 +14,7 @@ def turn(position: int, parent: str | None = None, flaw: str | None = None) -> T
 
 
 @given(st.integers(1, 6), st.lists(st.integers(1, 4), max_size=30))
-def test_it_holds_the_posts_of_the_last_positions(size: int, steps: list[int]) -> None:
+def test_window_holds_posts_of_the_last_positions(size: int, steps: list[int]) -> None:
     """Steps of more than one stand for posts of other folds, which count but are not stored."""
     window, position, kept = Window(size), 0, []
     for step in steps:
@@ -27,7 +27,7 @@ def test_it_holds_the_posts_of_the_last_positions(size: int, steps: list[int]) -
         kept.append(position)
 
 
-def test_what_is_not_known() -> None:
+def test_get_returns_none_for_unknown_and_expired_posts() -> None:
     window = Window(2)
     assert window.get(None) is None
     assert window.get("t1_a") is None
@@ -40,7 +40,7 @@ def test_what_is_not_known() -> None:
 
 
 @pytest.mark.parametrize(("flawed", "expected"), [(None, [3, 2, 1]), (1, [3, 2]), (2, [3]), (3, [])])
-def test_turns_before_up_to_the_first_that_is_no_context(flawed: int | None, expected: list[int]) -> None:
+def test_back_from_stops_at_a_flawed_turn(flawed: int | None, expected: list[int]) -> None:
     window = Window(10)
     for position, parent in ((1, None), (2, "p1"), (3, "p2")):
         window.add(f"p{position}", turn(position, parent, "bot" if position == flawed else None))
@@ -49,7 +49,7 @@ def test_turns_before_up_to_the_first_that_is_no_context(flawed: int | None, exp
     assert [found.position for found in window.back_from(last)] == expected
 
 
-def test_nobody_goes_round_in_a_circle() -> None:
+def test_back_from_stops_at_cycles() -> None:
     window = Window(10)
     window.add("a", turn(1, "b"))
     window.add("b", turn(2, "a"))
