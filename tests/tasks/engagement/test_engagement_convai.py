@@ -43,7 +43,7 @@ def write(tmp_path: Path, *entries: dict[str, Any]) -> Path:
 TWO = [("A", "Hi"), ("B", "Hello")]
 
 
-def test_what_one_says_in_several_messages_is_one_turn(tmp_path: Path) -> None:
+def test_consecutive_messages_of_a_speaker_form_one_turn(tmp_path: Path) -> None:
     said = [("A", "Hi"), ("A", "you\nthere"), ("B", "Yes"), ("A", "Good")]
     (found,) = read_conversations(write(tmp_path, entry(said, {"A": 3, "B": 0})))
     assert found == Conversation("5", ("Hi you there", "Yes", "Good"), "1")
@@ -60,7 +60,9 @@ def test_what_one_says_in_several_messages_is_one_turn(tmp_path: Path) -> None:
         ({"A": 3, "B": 4}, "AB", "1"),  # and 3.5 to 4
     ],
 )
-def test_whose_score_decides(tmp_path: Path, scores: dict[str, float], people: str, label: str) -> None:
+def test_label_depends_on_the_rounded_mean_of_human_scores(
+    tmp_path: Path, scores: dict[str, float], people: str, label: str
+) -> None:
     (found,) = read_conversations(write(tmp_path, entry(TWO, scores, people)))
     assert found.label == label
 
@@ -74,18 +76,18 @@ def test_whose_score_decides(tmp_path: Path, scores: dict[str, float], people: s
         entry(TWO, {}),
     ],
 )
-def test_what_is_left_out(tmp_path: Path, left_out: dict[str, Any]) -> None:
+def test_conversations_without_replies_or_human_scores_are_left_out(tmp_path: Path, left_out: dict[str, Any]) -> None:
     assert list(read_conversations(write(tmp_path, left_out))) == []
 
 
-def test_of_a_conversation_that_is_not_engaging_every_other_pair_is_taken() -> None:
+def test_non_engaging_conversations_give_every_other_pair() -> None:
     turns = ("a", "b", "c", "d", "e")
     assert Conversation("1", turns, "1").pairs == [Labelled(*two, "1") for two in ("ab", "bc", "cd", "de")]
     assert Conversation("1", turns, "0").pairs == [Labelled(*two, "0") for two in ("ab", "cd")]
 
 
 @given(st.lists(st.sampled_from(LABELS), max_size=60))
-def test_the_split_takes_60_20_and_20_of_100_of_each_label(labels: list[str]) -> None:
+def test_split_is_60_20_20_for_each_label(labels: list[str]) -> None:
     conversations = [Conversation(str(place), ("a", "b"), label) for place, label in enumerate(labels)]
     folds = split_conversations(conversations)
     assert sorted(one.conversation_id for fold in folds.values() for one in fold) == sorted(
@@ -98,7 +100,7 @@ def test_the_split_takes_60_20_and_20_of_100_of_each_label(labels: list[str]) ->
         assert (len(train), len(train) + len(test)) == (int(0.6 * len(names)), int(0.8 * len(names)))
 
 
-def test_the_conversations_that_people_labelled(tmp_path: Path) -> None:
+def test_ids_of_labelled_conversations_are_read(tmp_path: Path) -> None:
     path = tmp_path / "50convs_AMT.txt"
     path.write_text(
         "-12\t2\t4\t5\t4\t <sp1> Hi </sp1> <sp2> Hi </sp2>\n7\t2\t1\t1\t1\t <sp1>\u2028 </sp1>\n\n", encoding="utf-8"
@@ -116,7 +118,7 @@ def test_the_conversations_that_people_labelled(tmp_path: Path) -> None:
         ({"evaluation": [{"userId": "A", "engagement": None}]}, ["evaluation.engagement", "None"]),
     ],
 )
-def test_an_entry_that_cannot_be_right(
+def test_invalid_entry_error_names_entry_and_field(
     tmp_path: Path, assert_one_line: OneLine, change: dict[str, Any], parts: list[str]
 ) -> None:
     path = write(tmp_path, entry(TWO, {"A": 3}), {**entry(TWO, {"A": 3}), **change})
@@ -126,7 +128,7 @@ def test_an_entry_that_cannot_be_right(
 
 
 @pytest.mark.parametrize("content", [None, b"caf\xe9\t2\n"])
-def test_a_list_that_cannot_be_read(tmp_path: Path, assert_one_line: OneLine, content: bytes | None) -> None:
+def test_unreadable_id_list_raises_data_error(tmp_path: Path, assert_one_line: OneLine, content: bytes | None) -> None:
     path = tmp_path / "50convs_AMT.txt"
     if content is not None:
         path.write_bytes(content)

@@ -31,7 +31,7 @@ def write(tmp_path: Path, *entries: dict[str, Any]) -> Path:
     return path
 
 
-def test_the_speakers_names_are_no_part_of_the_turns(tmp_path: Path) -> None:
+def test_speaker_names_are_removed_from_turns(tmp_path: Path) -> None:
     assert list(read_fed(write(tmp_path, TURN))) == [
         RatedReply(
             "0",
@@ -43,7 +43,7 @@ def test_the_speakers_names_are_no_part_of_the_turns(tmp_path: Path) -> None:
     ]
 
 
-def test_whole_dialogues_are_left_out(tmp_path: Path) -> None:
+def test_dialogue_level_entries_are_left_out(tmp_path: Path) -> None:
     dialogue = {name: value for name, value in TURN.items() if name != "response"}
     assert [one.item for one in read_fed(write(tmp_path, dialogue, TURN, dialogue, TURN))] == ["1", "3"]
 
@@ -60,7 +60,7 @@ def test_whole_dialogues_are_left_out(tmp_path: Path) -> None:
         ({"annotations": {"Engaging": [1, "n/a"]}}, ["annotations.Engaging", "'n/a'"]),
     ],
 )
-def test_an_entry_that_cannot_be_right(
+def test_invalid_entry_error_names_entry_and_field(
     tmp_path: Path, assert_one_line: OneLine, change: dict[str, Any], parts: list[str]
 ) -> None:
     path = write(tmp_path, TURN, {**TURN, **change})
@@ -69,11 +69,11 @@ def test_an_entry_that_cannot_be_right(
     assert_one_line(caught.value, path, "entry 1", *parts)
 
 
-def test_the_sample() -> None:
+def test_sample_has_five_ratings_per_reply() -> None:
     assert [len(one.ratings) for one in read_fed(SAMPLE / "fed_data.json")] == [5] * 10
 
 
-def test_the_real_data(real_data: Path) -> None:
+def test_counts_of_the_real_data(real_data: Path) -> None:
     found = list(read_fed(real_data / "engagement" / "fed_data.json"))
     assert Counter(one.system for one in found) == {"Mitsuku": 132, "Human": 123, "Meena": 120}  # 375 turns
     assert Counter(rating for one in found for rating in one.ratings) == {2: 1131, 1: 556, 0: 188}

@@ -32,12 +32,12 @@ def write(tmp_path: Path, *entries: dict[str, Any]) -> Path:
     return path
 
 
-def test_an_entry(tmp_path: Path) -> None:
+def test_entry_becomes_a_rated_reply(tmp_path: Path) -> None:
     expected = RatedReply("7", ("i have goats .", "how many ?"), "three .", (3, 5, 1), "convai2/bert_ranker")
     assert list(read_grade(write(tmp_path, ENTRY))) == [expected]
 
 
-def test_scores_may_be_a_list_as_well(tmp_path: Path) -> None:
+def test_scores_may_be_given_as_a_list(tmp_path: Path) -> None:
     (found,) = read_grade(write(tmp_path, {**ENTRY, "HumanScores": [4, 4]}))
     assert found.ratings == (4, 4)
 
@@ -55,7 +55,7 @@ def test_scores_may_be_a_list_as_well(tmp_path: Path) -> None:
         ({"Dataset": None}, ["Dataset"]),
     ],
 )
-def test_an_entry_that_cannot_be_right(
+def test_invalid_entry_error_names_entry_and_field(
     tmp_path: Path, assert_one_line: OneLine, change: dict[str, Any], parts: list[str]
 ) -> None:
     path = write(tmp_path, ENTRY, {**ENTRY, **change})
@@ -64,7 +64,7 @@ def test_an_entry_that_cannot_be_right(
     assert_one_line(caught.value, path, "entry 1", *parts)
 
 
-def test_the_sample() -> None:
+def test_sample_has_nine_or_ten_ratings_per_reply() -> None:
     found = list(read_grade(SAMPLE / "human_judgement.json"))
     assert [len(one.ratings) for one in found] == [9, 10] * 5
     assert {len(one.context) for one in found} == {2}

@@ -13,7 +13,7 @@ from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
 OneLine = Callable[..., None]
 
 
-def test_objects(tmp_path: Path) -> None:
+def test_read_objects(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_text('[{"a": "é"}, {}]', encoding="utf-8")
     assert read_objects(path) == [{"a": "é"}, {}]
@@ -31,7 +31,9 @@ def test_objects(tmp_path: Path) -> None:
         (b'[{"a": 1}, 3]', ["entry 1", "not an object"]),
     ],
 )
-def test_what_cannot_be_read(tmp_path: Path, assert_one_line: OneLine, content: bytes, parts: list[str]) -> None:
+def test_invalid_file_raises_data_error(
+    tmp_path: Path, assert_one_line: OneLine, content: bytes, parts: list[str]
+) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
@@ -39,19 +41,19 @@ def test_what_cannot_be_read(tmp_path: Path, assert_one_line: OneLine, content: 
     assert_one_line(caught.value, path, *parts)
 
 
-def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_error_names_the_file(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         read_objects(tmp_path / "none.json")
     assert_one_line(caught.value, tmp_path / "none.json", "cannot be read")
 
 
-def test_a_field_that_is_no_text() -> None:
+def test_missing_field_raises_data_error() -> None:
     assert text_of({"a": ""}, "a", "here") == ""
     with pytest.raises(DataError, match=r"^here: its field b is None"):
         text_of({"a": ""}, "b", "here")
 
 
-def test_a_text_with_half_a_character(tmp_path: Path) -> None:
+def test_lone_surrogate_raises_data_error(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_text('[{"a": "\\ude00"}]', encoding="utf-8")
     with pytest.raises(

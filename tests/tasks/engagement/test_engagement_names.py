@@ -6,5 +6,5 @@ from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS
 
 
-def test_they_are_those_of_the_sets() -> None:
+def test_names_match_the_evaluation_sets() -> None:
     assert tuple(EVALUATION_SETS) == SETS

@@ -23,7 +23,7 @@ def write(tmp_path: Path, rows: str) -> Path:
     return path
 
 
-def test_the_rows_of_a_pair_need_not_stand_together(tmp_path: Path) -> None:
+def test_nonadjacent_rows_of_a_pair_are_merged(tmp_path: Path) -> None:
     rows = 'Hi ?,Yes .,2,"0.1\n"\nHi ?,No .,5,0.2\nHi ?,Yes .,3,0.1\nHi ?,No .,5,0.2\nHi ?,Yes .,4,0.1\n'
     assert list(read_predeng(write(tmp_path, rows))) == [
         RatedReply("0", ("Hi ?",), "Yes .", (2, 3, 4)),
@@ -31,7 +31,7 @@ def test_the_rows_of_a_pair_need_not_stand_together(tmp_path: Path) -> None:
     ]
 
 
-def test_a_pair_may_have_no_query(tmp_path: Path) -> None:
+def test_empty_query_gives_empty_context(tmp_path: Path) -> None:
     (found,) = read_predeng(write(tmp_path, ",Hello .,3,0.1\n"))
     assert found.context == ()
 
@@ -44,14 +44,16 @@ def test_a_pair_may_have_no_query(tmp_path: Path) -> None:
         ("Hi ?,Yes .,,0.1", ["column human_score", "''"]),
     ],
 )
-def test_a_row_that_cannot_be_right(tmp_path: Path, assert_one_line: OneLine, row: str, parts: list[str]) -> None:
+def test_invalid_row_error_names_line_and_column(
+    tmp_path: Path, assert_one_line: OneLine, row: str, parts: list[str]
+) -> None:
     path = write(tmp_path, f"Hi ?,Yes .,3,0.1\n{row}\n")
     with pytest.raises(DataError) as caught:
         list(read_predeng(path))
     assert_one_line(caught.value, path, "line 3", *parts)
 
 
-def test_a_missing_column(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_column_error_names_the_column(tmp_path: Path, assert_one_line: OneLine) -> None:
     path = tmp_path / "predeng600.csv"
     path.write_text("query,response\nHi ?,Yes .\n", encoding="utf-8")
     with pytest.raises(DataError) as caught:
@@ -59,11 +61,11 @@ def test_a_missing_column(tmp_path: Path, assert_one_line: OneLine) -> None:
     assert_one_line(caught.value, path, "human_score", "query, response")
 
 
-def test_the_sample() -> None:
+def test_sample_has_three_ratings_per_reply() -> None:
     assert [len(one.ratings) for one in read_predeng(SAMPLE / "predeng600.csv")] == [3] * 16
 
 
-def test_the_real_data(real_data: Path) -> None:
+def test_ratings_of_the_real_data(real_data: Path) -> None:
     found = list(read_predeng(real_data / "engagement" / "predeng600.csv"))
     assert [len(one.ratings) for one in found] == [3] * 600
     # Counted in the column with awk: 568 rows have 1, 366 have 2, 306 have 3, 259 have 4 and 301 have 5.

@@ -15,14 +15,14 @@ from parlai_empathy.tasks.engagement.sets import SAMPLE
 OneLine = Callable[..., None]
 
 
-def test_the_sample_of_better() -> None:
+def test_better_sample() -> None:
     found = list(read_rated_table(SAMPLE / "better.csv"))
     assert [len(one.ratings) for one in found] == [3] * 10
     assert found[0].context == ("Have you seen my glasses ?",)
     assert found[0].human > found[1].human  # an answer, and words that only resemble one
 
 
-def test_the_sample_of_red_test() -> None:
+def test_red_test_sample() -> None:
     found = list(read_rated_table(SAMPLE / "red_test.csv"))
     assert [len(one.ratings) for one in found] == [3] * 12
     assert {rating for one in found for rating in one.ratings} == {0, 1}
@@ -44,31 +44,31 @@ def write(tmp_path: Path, content: str, name: str = "table.csv") -> Path:
         "query,reply,human_score\nWhat now?,Goats!,1\nWhat now?,Goats!,0\nWhat now?,Goats!,1\n",
     ],
 )
-def test_one_reply_in_several_layouts(tmp_path: Path, content: str) -> None:
+def test_supported_layouts(tmp_path: Path, content: str) -> None:
     assert list(read_rated_table(write(tmp_path, content))) == [RatedReply("0", ("What now?",), "Goats!", (1, 0, 1))]
 
 
-def test_a_mean_alone_and_a_system(tmp_path: Path) -> None:
+def test_mean_and_system_columns_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, '{"sentence": "Goats!", "mean": 0.67, "system": "us"}\n', "table.jsonl")
     assert list(read_rated_table(path)) == [RatedReply("0", (), "Goats!", (0.67,), "us")]
 
 
-def test_numbered_columns_go_before_a_mean(tmp_path: Path) -> None:
+def test_rater_columns_take_precedence_over_mean(tmp_path: Path) -> None:
     (found,) = read_rated_table(write(tmp_path, "post,mean,label_1,label_2\nGoats!,0.5,1,0\n"))
     assert found.ratings == (1, 0)
 
 
-def test_the_same_reply_in_another_context_is_another(tmp_path: Path) -> None:
+def test_same_reply_in_different_contexts_is_kept_apart(tmp_path: Path) -> None:
     path = write(tmp_path, "post,parent,label\nYes.,A?,1\nYes.,B?,0\n")
     assert [one.ratings for one in read_rated_table(path)] == [(1,), (0,)]
 
 
-def test_the_same_reply_of_another_system_is_another(tmp_path: Path) -> None:
+def test_same_reply_of_different_systems_is_kept_apart(tmp_path: Path) -> None:
     path = write(tmp_path, "post,label,system\nYes.,1,us\nYes.,0,them\nYes.,1,them\n")
     assert [(one.system, one.ratings) for one in read_rated_table(path)] == [("us", (1,)), ("them", (0, 1))]
 
 
-def test_a_row_with_all_raters_is_a_reply_of_its_own(tmp_path: Path) -> None:
+def test_rows_with_several_rater_columns_are_not_merged(tmp_path: Path) -> None:
     path = write(tmp_path, "post,parent,rater1,rater2\nYes.,A?,1,0\nYes.,A?,1,1\n")
     assert [(one.item, one.ratings) for one in read_rated_table(path)] == [("0", (1, 0)), ("1", (1, 1))]
 
@@ -83,7 +83,9 @@ def test_a_row_with_all_raters_is_a_reply_of_its_own(tmp_path: Path) -> None:
         ("post,rater_1,rater_2\nGoats!,1,\n", ["line 2", "column rater_2", "''"]),
     ],
 )
-def test_a_table_that_cannot_be_right(tmp_path: Path, assert_one_line: OneLine, content: str, parts: list[str]) -> None:
+def test_invalid_table_error_names_the_line(
+    tmp_path: Path, assert_one_line: OneLine, content: str, parts: list[str]
+) -> None:
     path = write(tmp_path, content)
     with pytest.raises(DataError) as caught:
         list(read_rated_table(path))

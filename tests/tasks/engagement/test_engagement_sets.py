@@ -15,12 +15,12 @@ from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, SAMPLE, SETS, 
 OneLine = Callable[..., None]
 
 
-def test_the_names() -> None:
+def test_set_names() -> None:
     assert SETS == ("better", "predeng_600", "fed", "red_test", "grade")
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_each_has_a_sample_on_its_scale(name: str, tmp_path: Path) -> None:
+def test_each_set_has_a_sample_within_its_scale(name: str, tmp_path: Path) -> None:
     replies = engagement_set(name, {"datapath": str(tmp_path), "edition": "sample"})
     scale = EVALUATION_SETS[name].scale_with(replies)
     assert len(replies) >= 10
@@ -29,7 +29,7 @@ def test_each_has_a_sample_on_its_scale(name: str, tmp_path: Path) -> None:
     assert not any("\n" in text for one in replies for text in (*one.context, one.reply))
 
 
-def test_a_mirror_holds_all_in_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_sets_are_built_from_one_mirror_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(SAMPLE, tmp_path / "mirror" / "engagement")
     monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
     for name in SETS:  # one after another: none removes another's folder
@@ -40,29 +40,29 @@ def test_a_mirror_holds_all_in_one_folder(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("name", ["better", "red_test"])
-def test_those_without_an_address_say_what_to_put_where(tmp_path: Path, assert_one_line: OneLine, name: str) -> None:
+def test_set_without_a_url_explains_how_to_use_a_mirror(tmp_path: Path, assert_one_line: OneLine, name: str) -> None:
     with pytest.raises(DownloadError) as caught:
         engagement_set(name, {"datapath": str(tmp_path)})
     assert_one_line(caught.value, "EMPATHY_MIRROR", f"engagement/{name}.csv")
 
 
-def test_a_set_that_does_not_exist(tmp_path: Path) -> None:
+def test_unknown_set_raises_option_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="no evaluation set 'worse': it must be one of better, predeng_600"):
         engagement_set("worse", {"datapath": str(tmp_path)})
 
 
-def test_an_empty_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_empty_file_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     (tmp_path / "empty.csv").write_text("query,response,human_score\n")
     with pytest.raises(DataError) as caught:
         read_set("predeng_600", tmp_path / "empty.csv")
     assert_one_line(caught.value, tmp_path / "empty.csv", "no rated reply")
 
 
-def test_the_checksum_is_that_of_the_real_file(real_data: Path) -> None:
+def test_checksum_matches_the_real_file(real_data: Path) -> None:
     assert sha256_of(real_data / "engagement" / "predeng600.csv") == EVALUATION_SETS["predeng_600"].sha256
 
 
-def test_the_real_data(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_of_the_real_data(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
     opt = {"datapath": str(tmp_path)}
     assert [len(engagement_set(name, opt)) for name in ("predeng_600", "fed")] == [600, 375]

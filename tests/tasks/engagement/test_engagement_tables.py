@@ -20,20 +20,20 @@ SAME = {
 
 
 @pytest.mark.parametrize("kind", SAME)
-def test_all_kinds_are_read_alike(tmp_path: Path, kind: str) -> None:
+def test_all_formats_give_the_same_rows(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"table.{kind}"
     path.write_text(SAME[kind], encoding="utf-8", newline="")
     rows = list(read_table(path))
     assert [(row.text("post"), row.text("human_score")) for row in rows] == [("One, and\n two.", "3"), ("Three.", "4")]
 
 
-def test_a_row_knows_its_line(tmp_path: Path) -> None:
+def test_rows_record_their_line_numbers(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text('post\n"One,\ntwo"\nThree\n', encoding="utf-8")
     assert [row.where for row in read_table(path)] == [f"{path}, line 2", f"{path}, line 4"]
 
 
-def test_the_first_column_that_is_there_is_taken(tmp_path: Path) -> None:
+def test_first_existing_column_is_used(tmp_path: Path) -> None:
     path = tmp_path / "table.jsonl"
     path.write_text('{"reply": "No.", "response": null}\n', encoding="utf-8")
     (row,) = read_table(path)
@@ -41,7 +41,7 @@ def test_the_first_column_that_is_there_is_taken(tmp_path: Path) -> None:
     assert row.text("response", "reply") == ""
 
 
-def test_no_such_column(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_column_error_names_the_columns(tmp_path: Path, assert_one_line: OneLine) -> None:
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n", encoding="utf-8")
     (row,) = read_table(path)
@@ -65,7 +65,7 @@ def test_no_such_column(tmp_path: Path, assert_one_line: OneLine) -> None:
         ("t.xlsx", b"", [".csv, .tsv, .jsonl"]),
     ],
 )
-def test_what_cannot_be_read(
+def test_invalid_table_raises_data_error(
     tmp_path: Path, assert_one_line: OneLine, name: str, content: bytes, parts: list[str]
 ) -> None:
     path = tmp_path / name
@@ -75,14 +75,14 @@ def test_what_cannot_be_read(
     assert_one_line(caught.value, path, *parts)
 
 
-def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_error_names_the_file(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         list(read_table(tmp_path / "none.csv"))
     assert_one_line(caught.value, tmp_path / "none.csv", "cannot be read")
 
 
 @pytest.mark.parametrize("value", ["[1]", "true", '{"a": 1}'])
-def test_a_value_that_is_no_text(tmp_path: Path, assert_one_line: OneLine, value: str) -> None:
+def test_value_neither_text_nor_number_raises_data_error(tmp_path: Path, assert_one_line: OneLine, value: str) -> None:
     path = tmp_path / "table.jsonl"
     path.write_text(f'{{"post": {value}}}\n', encoding="utf-8")
     (row,) = read_table(path)
@@ -91,14 +91,14 @@ def test_a_value_that_is_no_text(tmp_path: Path, assert_one_line: OneLine, value
     assert_one_line(caught.value, path, "column post", "neither a text nor a number")
 
 
-def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
+def test_several_unnamed_columns_are_allowed(tmp_path: Path) -> None:
     """As spreadsheets write them."""
     path = tmp_path / "t.csv"
     path.write_text("post,,\nOne.,,\n", encoding="utf-8")
     assert [row.text("post") for row in read_table(path)] == ["One."]
 
 
-def test_half_a_character(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_lone_surrogate_error_names_line_and_column(tmp_path: Path, assert_one_line: OneLine) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"post": "Yes."}\n{"post": "\\ud83d"}\n', encoding="utf-8")
     first, second = read_table(path)

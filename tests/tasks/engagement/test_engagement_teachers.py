@@ -24,7 +24,9 @@ NAMES = {"": "predeng_600", ":Predeng600": "predeng_600", ":Fed": "fed", ":Bette
 
 @pytest.mark.parametrize("datatype", ["train:ordered", "valid", "test"])
 @pytest.mark.parametrize("teacher", [*NAMES, ":RedTest"])
-def test_a_rated_set_is_whole_in_each_fold(load_teacher: Load, teacher: str, datatype: str, tmp_path: Path) -> None:
+def test_every_fold_holds_the_whole_evaluation_set(
+    load_teacher: Load, teacher: str, datatype: str, tmp_path: Path
+) -> None:
     found = examples_of(load_teacher(TASK + teacher, datatype, edition="sample"))
     name = NAMES.get(teacher, "red_test")
     replies = engagement_set(name, {"edition": "sample", "datapath": str(tmp_path)})
@@ -34,7 +36,7 @@ def test_a_rated_set_is_whole_in_each_fold(load_teacher: Load, teacher: str, dat
     assert all(example["labels"][0] in example["label_candidates"] for example in found)
 
 
-def test_training_on_an_evaluation_set_is_warned_of(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
+def test_training_on_an_evaluation_set_logs_a_warning(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
     load_teacher(f"{TASK}:Fed", "valid", edition="sample")
     assert "to evaluate on" not in log.text
     load_teacher(f"{TASK}:Fed", "train", edition="sample")
@@ -45,19 +47,19 @@ def test_training_on_an_evaluation_set_is_warned_of(load_teacher: Load, log: pyt
     ("teacher", "classes"),
     [("Predeng600", "12345"), ("Fed", "012"), ("Grade", "12345"), ("RedTest", "01"), ("ConvAI", "01")],
 )
-def test_judges_find_the_classes(tmp_path: Path, teacher: str, classes: str) -> None:
+def test_task_classes_of_each_teacher(tmp_path: Path, teacher: str, classes: str) -> None:
     opt = {"task": f"{TASK}:{teacher}", "edition": "sample", "datapath": str(tmp_path), "datatype": "train"}
     assert task_classes(opt) == list(classes)
 
 
-def test_a_file_of_ones_own(load_teacher: Load, tmp_path: Path) -> None:
+def test_engagement_file_replaces_the_evaluation_set(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "mine.tsv").write_text("post\trater_1\trater_2\nGoats!\t1\t0\nOk.\t0\t0\n")
     found = examples_of(load_teacher(f"{TASK}:RedTest", "test", engagement_file=str(path)))
     assert [(example["text"], example["rating_mean"]) for example in found] == [("Goats!", 0.5), ("Ok.", 0.0)]
 
 
 @pytest.mark.parametrize("datatype", ["train:ordered", "valid", "test"])
-def test_convai_is_split_without_what_people_labelled(load_teacher: Load, datatype: str) -> None:
+def test_convai_leaves_out_conversations_labelled_by_people(load_teacher: Load, datatype: str) -> None:
     fold = datatype.split(":")[0]
     ids = read_ids(SAMPLE / SCORED)
     conversations = [one for one in read_conversations(SAMPLE / CONVERSATIONS) if one.conversation_id not in ids]
@@ -72,18 +74,18 @@ def test_convai_is_split_without_what_people_labelled(load_teacher: Load, dataty
     assert {example["labels"][0] for example in found} == {"0", "1"}
 
 
-def test_a_reply_that_is_empty_is_left_out_and_told(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
+def test_empty_replies_are_left_out_and_logged(load_teacher: Load, log: pytest.LogCaptureFixture) -> None:
     found = examples_of(load_teacher(f"{TASK}:ConvAIRated", "test", edition="sample"))
     assert [example["labels"][0] for example in found] == ["1", "1", "1", "0", "0", "0", "0"]
     assert "left out 1 pair(s) of the test fold" in log.text
 
 
 @pytest.mark.parametrize(("datatype", "size"), [("train:ordered", 12), ("valid", 4), ("test", 4)])
-def test_the_pairs_to_train_further_on(load_teacher: Load, datatype: str, size: int) -> None:
+def test_daily_dialog_finetune_sizes(load_teacher: Load, datatype: str, size: int) -> None:
     assert load_teacher(f"{TASK}:DailyDialogFinetune", datatype, edition="sample").num_examples() == size
 
 
-def test_a_fold_without_an_example(load_teacher: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_fold_raises_data_error(load_teacher: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mirror = tmp_path / "mirror" / "engagement"
     mirror.mkdir(parents=True)
     (mirror / CONVERSATIONS).write_text("[]")

@@ -13,28 +13,28 @@ from parlai_empathy.tasks.red.build import SAMPLE, build
 OneLine = Callable[..., None]
 
 
-def test_the_sample_is_in_the_package(tmp_path: Path) -> None:
+def test_sample_is_in_the_package(tmp_path: Path) -> None:
     assert build({"datapath": str(tmp_path), "edition": "sample"}) == SAMPLE
     assert SAMPLE.is_file()
 
 
-def test_a_file_that_is_named_goes_before_all(tmp_path: Path) -> None:
+def test_red_file_takes_precedence_over_edition(tmp_path: Path) -> None:
     assert build({"datapath": "x", "edition": "sample", "red_file": str(tmp_path)}) == tmp_path
 
 
-def test_what_was_curated_into_the_data_folder(tmp_path: Path) -> None:
+def test_curated_file_in_the_data_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "red").mkdir()
     (tmp_path / "red" / "red.parquet").write_bytes(b"")
     assert build({"datapath": str(tmp_path), "red_file": None}) == tmp_path / "red" / "red.parquet"
 
 
-def test_where_there_is_none(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_data_error_explains_how_to_get_the_data(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DownloadError) as caught:
         build({"datapath": str(tmp_path)})
     assert_one_line(caught.value, tmp_path / "red" / "red.parquet", "parlai curate_red", "--red-file", "EnDex")
 
 
-def test_a_file_that_is_not_there(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_red_file_raises_download_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DownloadError) as caught:
         build({"datapath": str(tmp_path), "red_file": str(tmp_path / "none.parquet")})
     assert_one_line(caught.value, "--red-file", tmp_path / "none.parquet")

@@ -26,24 +26,24 @@ def labels(posts: list[RedPost]) -> dict[str, str]:
     return {post.text: post.label for post in posts}
 
 
-def test_the_middle_is_left_out() -> None:
+def test_scores_within_one_deviation_are_left_out() -> None:
     # The mean is .5 and the deviation sqrt(2 x .16 / 4) = .283: only the ends are more than one deviation away.
     assert labels(labelled_by("ae", posts_of([0.1, 0.5, 0.9, 0.5]))) == {"0": "not engaging", "2": "engaging"}
 
 
-def test_the_larger_class_keeps_all_its_posts() -> None:
+def test_larger_class_is_not_downsampled() -> None:
     # The mean is .433 and the deviation sqrt((4 x .333 ** 2 + 2 x .667 ** 2) / 6) = .471.
     found = labels(labelled_by("ae", posts_of([0.1, 0.1, 0.1, 0.1, 1.1, 1.1]), kappa=0.5))
     assert sorted(found.values()) == ["engaging"] * 2 + ["not engaging"] * 4
 
 
-def test_kappa_0_leaves_nothing_out() -> None:
+def test_kappa_0_keeps_all_posts() -> None:
     found = labels(labelled_by("ae", posts_of([0.1, 0.4, 0.6, 0.9]), kappa=0))
     assert found == {"0": "not engaging", "1": "not engaging", "2": "engaging", "3": "engaging"}
 
 
 @given(st.lists(st.integers(0, 100).map(lambda n: n / 100), min_size=4), st.sampled_from([0.0, 0.5, 1.0]))
-def test_the_rule_is_the_z_score(scores: list[float], kappa: float) -> None:
+def test_labels_follow_the_z_score(scores: list[float], kappa: float) -> None:
     assume(np.std(scores) > 0)
     z = stats.zscore(scores)
     assume(z.min() < -kappa and z.max() > kappa)
@@ -54,35 +54,35 @@ def test_the_rule_is_the_z_score(scores: list[float], kappa: float) -> None:
     assert labels(labelled_by("ae", posts_of(scores), kappa)) == expected
 
 
-def test_where_most_are_0_the_median_decides(log: pytest.LogCaptureFixture) -> None:
+def test_median_is_the_threshold_if_most_scores_are_0(log: pytest.LogCaptureFixture) -> None:
     # The z-score of 0 is -(1.1 / 5) / .316 = -.70: no post is below -1, and the median is 0.
     found = labels(labelled_by("ae", posts_of([0, 0, 0, 0.3, 0.8])))
     assert found == {"0": "not engaging", "1": "not engaging", "2": "not engaging", "3": "engaging", "4": "engaging"}
     assert "ae: a kappa of 1 leaves a class empty; instead, scores above 0 are engaging" in log.text
 
 
-def test_where_most_have_the_highest_score_these_are_engaging() -> None:
+def test_highest_score_is_engaging_if_most_posts_have_it() -> None:
     found = labels(labelled_by("ae", posts_of([1, 1, 1, 0.7, 0.2])))
     assert found == {"0": "engaging", "1": "engaging", "2": "engaging", "3": "not engaging", "4": "not engaging"}
 
 
-def test_other_dimensions_and_the_files_labels_do_not_matter() -> None:
+def test_other_dimensions_and_file_labels_are_ignored() -> None:
     assert set(labels(labelled_by("be", posts_of([0.1, 0.9, 0.2, 0.8], "be"), kappa=0)).values()) == {
         "engaging",
         "not engaging",
     }
 
 
-def test_negative_samples_are_left_out_and_move_no_threshold() -> None:
+def test_negative_samples_are_left_out_and_do_not_affect_thresholds() -> None:
     real, made = posts_of([0.1, 0.5, 0.9, 0.5]), posts_of([1.0] * 9, source="copy")
     assert labelled_by("ae", [*made, *real]) == labelled_by("ae", real)
 
 
-def test_a_post_without_the_score() -> None:
+def test_post_without_the_score_raises_data_error() -> None:
     with pytest.raises(DataError, match="the post '0' has no score of ee"):
         labelled_by("ee", posts_of([0.1, 0.9]))
 
 
-def test_all_the_same() -> None:
+def test_identical_scores_raise_data_error() -> None:
     with pytest.raises(DataError, match="all 2 posts have the same score of re"):
         labelled_by("re", posts_of([0.1, 0.9]))

@@ -36,11 +36,11 @@ def write(tmp_path: Path, rows: list[dict[str, Any]], types: dict[str, Any] | No
     return tmp_path / "red.parquet"
 
 
-def test_it_is_read_as_the_sample_is(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+def test_parquet_and_jsonl_give_the_same_posts(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     assert list(read_parquet(write(tmp_path, rows))) == read_red(SAMPLE)
 
 
-def test_columns_in_another_order_and_more_of_them(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+def test_column_order_and_extra_columns_do_not_matter(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     turned = [{**dict(reversed(row.items())), "id": "t1_x"} for row in rows]
     assert list(read_parquet(write(tmp_path, turned, {"id": pyarrow.string()}))) == read_red(SAMPLE)
 
@@ -48,17 +48,19 @@ def test_columns_in_another_order_and_more_of_them(tmp_path: Path, rows: list[di
 @pytest.mark.parametrize(
     "kind", [pyarrow.large_string(), pyarrow.dictionary(pyarrow.int32(), pyarrow.string())], ids=str
 )
-def test_texts_of_other_engines(tmp_path: Path, rows: list[dict[str, Any]], kind: Any) -> None:
+def test_large_and_dictionary_encoded_strings_are_read(tmp_path: Path, rows: list[dict[str, Any]], kind: Any) -> None:
     assert list(read_parquet(write(tmp_path, rows, dict.fromkeys(TEXTS, kind)))) == read_red(SAMPLE)
 
 
-def test_a_dimension_that_nobody_measured(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+def test_null_column_gives_posts_without_that_dimension(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     path = write(tmp_path, [{**row, "ee_norm": None} for row in rows], {"ee_norm": pyarrow.null()})
     assert not any("ee" in post.dimensions for post in read_parquet(path))
 
 
 @pytest.mark.parametrize("missing", COLUMNS)
-def test_a_missing_column(tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, missing: str) -> None:
+def test_missing_column_error_names_the_column(
+    tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, missing: str
+) -> None:
     path = write(tmp_path, [{name: value for name, value in row.items() if name != missing} for row in rows])
     with pytest.raises(DataError) as caught:
         list(read_parquet(path))
@@ -73,7 +75,7 @@ def test_a_missing_column(tmp_path: Path, rows: list[dict[str, Any]], assert_one
         ("post", b"Goats!", pyarrow.binary(), "texts"),
     ],
 )
-def test_a_column_of_another_type(
+def test_wrong_column_type_error_names_the_column(
     tmp_path: Path,
     rows: list[dict[str, Any]],
     assert_one_line: OneLine,
@@ -89,7 +91,7 @@ def test_a_column_of_another_type(
 
 
 @pytest.mark.parametrize(("column", "value"), [("label", "so so"), ("post", None), ("ae_norm", 7.0)])
-def test_a_value_that_cannot_be_right(
+def test_invalid_value_error_names_row_and_column(
     tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, column: str, value: object
 ) -> None:
     rows[70][column] = value
@@ -100,7 +102,9 @@ def test_a_value_that_cannot_be_right(
 
 
 @pytest.mark.parametrize("keep", [0, 3, 0.5, -1])
-def test_a_broken_file(tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, keep: float) -> None:
+def test_broken_file_raises_data_error(
+    tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, keep: float
+) -> None:
     path = write(tmp_path, rows)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * keep) if keep == 0.5 else int(keep)])
@@ -109,9 +113,7 @@ def test_a_broken_file(tmp_path: Path, rows: list[dict[str, Any]], assert_one_li
     assert_one_line(caught.value, path, "cannot be read as Parquet")
 
 
-def test_a_page_of_which_a_part_is_overwritten(
-    tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine
-) -> None:
+def test_corrupt_page_raises_data_error(tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine) -> None:
     path = write(tmp_path, rows)
     whole = bytearray(path.read_bytes())
     whole[40:200] = b"\xff" * 160  # the first column's first page
@@ -121,13 +123,13 @@ def test_a_page_of_which_a_part_is_overwritten(
     assert_one_line(caught.value, path)
 
 
-def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_error_names_the_file(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         list(read_parquet(tmp_path / "none.parquet"))
     assert_one_line(caught.value, tmp_path / "none.parquet")
 
 
-def test_without_pyarrow(
+def test_missing_pyarrow_error_names_the_extra(
     tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, rows)

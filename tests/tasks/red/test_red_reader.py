@@ -16,7 +16,7 @@ from parlai_empathy.tasks.red.reader import read_red
 OneLine = Callable[..., None]
 
 
-def test_the_sample() -> None:
+def test_sample_counts_by_fold_label_and_source() -> None:
     posts = read_red(SAMPLE)
     real = [post for post in posts if post.source == "reaction"]
     assert Counter((post.fold, post.label) for post in real) == {
@@ -30,7 +30,7 @@ def test_the_sample() -> None:
     assert all(post.label == "not engaging" for post in posts if post.source != "reaction")
 
 
-def test_the_samples_aggregate_is_the_papers() -> None:
+def test_sample_engagement_is_the_weighted_mean_of_the_paper() -> None:
     # RE and AE have weight 3, EE 2 and BE 1, divided by their sum (Xu et al. 2022, appendix).
     for post in read_red(SAMPLE):
         if post.engagement is not None:
@@ -38,7 +38,7 @@ def test_the_samples_aggregate_is_the_papers() -> None:
             assert post.engagement == pytest.approx((3 * d["re"] + 3 * d["ae"] + 2 * d["ee"] + d["be"]) / 9, abs=1e-4)
 
 
-def test_a_folder_that_holds_our_file(tmp_path: Path) -> None:
+def test_red_parquet_takes_precedence_over_other_files_in_folder(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     json = pytest.importorskip("pyarrow.json")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -48,7 +48,7 @@ def test_a_folder_that_holds_our_file(tmp_path: Path) -> None:
     assert read_red(tmp_path) == read_red(tmp_path / "red.parquet") == read_red(SAMPLE)
 
 
-def test_a_folder_of_released_tables(tmp_path: Path) -> None:
+def test_folder_of_released_tables_is_read(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("text,label\nGoats!,1\nOk.,0\n")
     (tmp_path / "RED_dev.tsv").write_text("text\tlabel\nMore goats!\t1\n")
     (tmp_path / "notes.csv").write_text("of no fold\n")
@@ -56,7 +56,7 @@ def test_a_folder_of_released_tables(tmp_path: Path) -> None:
     assert found == {("Goats!", "train"), ("Ok.", "train"), ("More goats!", "valid")}
 
 
-def test_a_folder_of_neither(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_folder_without_known_files_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     shutil.copy(SAMPLE, tmp_path / "red.jsonl")
     with pytest.raises(DataError) as caught:
         read_red(tmp_path)
@@ -64,14 +64,14 @@ def test_a_folder_of_neither(tmp_path: Path, assert_one_line: OneLine) -> None:
 
 
 @pytest.mark.parametrize(("name", "content"), [("red.csv", "text,label\n"), ("red.jsonl", ""), ("red.csv", "")])
-def test_an_empty_file(tmp_path: Path, assert_one_line: OneLine, name: str, content: str) -> None:
+def test_empty_file_raises_data_error(tmp_path: Path, assert_one_line: OneLine, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(DataError) as caught:
         read_red(tmp_path / name)
     assert_one_line(caught.value, tmp_path / name, "no post")
 
 
-def test_a_file_of_another_kind(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_unknown_extension_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     (tmp_path / "red.zip").write_text("")
     with pytest.raises(DataError) as caught:
         read_red(tmp_path / "red.zip")

@@ -25,7 +25,7 @@ ROW: dict[str, Any] = {
 NO_SCORES = dict.fromkeys([name for name in COLUMNS if name.endswith("_norm") or name == "engagement"])
 
 
-def test_a_row() -> None:
+def test_row_becomes_a_post() -> None:
     assert post_of({**ROW, "z": 2.0, "id": "t1_x"}, "here") == RedPost(
         "Goats, everywhere!",
         "What now?",
@@ -38,22 +38,22 @@ def test_a_row() -> None:
     )
 
 
-def test_numbers_may_be_texts_as_a_csv_file_has_them() -> None:
+def test_numbers_may_be_strings() -> None:
     assert post_of({**ROW, "engagement": "0.6", "ee_norm": "0"}, "here") == post_of(ROW, "here")
 
 
 @pytest.mark.parametrize("nothing", [None, "", float("nan")])
-def test_a_dimension_that_was_not_measured(nothing: object) -> None:
+def test_unmeasured_dimension_is_left_out(nothing: object) -> None:
     assert set(post_of({**ROW, "ee_norm": nothing}, "here").dimensions) == {"ae", "be", "re"}
 
 
-def test_a_negative_sample_has_no_score_and_perhaps_no_text() -> None:
+def test_negative_sample_may_lack_scores_and_text() -> None:
     found = post_of({**ROW, **NO_SCORES, "source": "deletion", "post": "", "label": "not engaging"}, "here")
     assert (found.text, found.engagement, found.dimensions) == ("", None, {})
 
 
 @pytest.mark.parametrize("missing", COLUMNS)
-def test_a_missing_column(assert_one_line: OneLine, missing: str) -> None:
+def test_missing_column_error_names_the_column(assert_one_line: OneLine, missing: str) -> None:
     with pytest.raises(DataError) as caught:
         post_of({name: value for name, value in ROW.items() if name != missing}, "file, row 3")
     assert_one_line(caught.value, "file, row 3", f"the column {missing} is missing", "curate_red")
@@ -78,7 +78,7 @@ def test_a_missing_column(assert_one_line: OneLine, missing: str) -> None:
         ("engagement", float("inf")),
     ],
 )
-def test_a_value_that_cannot_be_right(assert_one_line: OneLine, column: str, value: object) -> None:
+def test_invalid_value_error_names_the_column(assert_one_line: OneLine, column: str, value: object) -> None:
     with pytest.raises(DataError) as caught:
         post_of({**ROW, column: value}, "file, row 3")
     assert_one_line(caught.value, f"file, row 3, column {column}")

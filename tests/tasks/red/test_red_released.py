@@ -32,25 +32,25 @@ def write(tmp_path: Path, content: str, name: str = "80k.csv") -> Path:
         ("a.jsonl", '{"text": "Goats!", "label": 1}\n{"text": "Ok.", "label": 0}\n'),
     ],
 )
-def test_several_layouts(tmp_path: Path, name: str, content: str) -> None:
+def test_supported_layouts(tmp_path: Path, name: str, content: str) -> None:
     assert list(read_tables(write(tmp_path, content, name), "train")) == [
         RedPost("Goats!", "", "engaging", "train"),
         RedPost("Ok.", "", "not engaging", "train"),
     ]
 
 
-def test_a_parent_and_a_fold(tmp_path: Path) -> None:
+def test_parent_and_fold_columns_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, "text,parent,label,split\nGoats!,What now?,1,validation\nOk.,,0,test\n")
     found = list(read_tables(path))
     assert [(post.parent, post.fold) for post in found] == [("What now?", "valid"), ("", "test")]
 
 
-def test_our_own_columns_are_told_by_their_source() -> None:
+def test_curated_rows_keep_their_source() -> None:
     assert sum(post.source == "reaction" for post in read_tables(SAMPLE)) == 104
 
 
 @given(st.lists(st.integers(), min_size=200, max_size=200, unique=True))
-def test_without_a_fold_some_fifth_is_for_validation(
+def test_posts_without_a_fold_are_split_by_their_text(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[int]
 ) -> None:
     path = write(tmp_path_factory.mktemp("red"), "text,label\n" + "".join(f"{number},1\n" for number in numbers))
@@ -72,7 +72,7 @@ def test_without_a_fold_some_fifth_is_for_validation(
         ("constrained.csv", None),
     ],
 )
-def test_a_name_may_tell_the_fold(name: str, fold: str | None) -> None:
+def test_fold_in_name(name: str, fold: str | None) -> None:
     assert fold_in_name(Path(name)) == fold
 
 
@@ -87,7 +87,9 @@ def test_a_name_may_tell_the_fold(name: str, fold: str | None) -> None:
         ("text,label\nGoats!\n", ["line 2", "1 field(s)"]),
     ],
 )
-def test_a_table_that_cannot_be_right(tmp_path: Path, assert_one_line: OneLine, content: str, parts: list[str]) -> None:
+def test_invalid_table_error_names_the_line(
+    tmp_path: Path, assert_one_line: OneLine, content: str, parts: list[str]
+) -> None:
     path = write(tmp_path, content)
     with pytest.raises(DataError) as caught:
         list(read_tables(path))

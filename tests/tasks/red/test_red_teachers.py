@@ -33,13 +33,13 @@ CLASSES = ["not engaging", "engaging"]
         (":Test", "valid", 12),
     ],
 )
-def test_the_examples_of_the_sample(load_teacher: Load, teacher: str, datatype: str, size: int) -> None:
+def test_sample_sizes_and_candidates(load_teacher: Load, teacher: str, datatype: str, size: int) -> None:
     found = examples_of(load_teacher(TASK + teacher, datatype, edition="sample"))
     assert len(found) == size
     assert all(example["label_candidates"] == CLASSES for example in found)
 
 
-def test_a_message(load_teacher: Load) -> None:
+def test_message_fields(load_teacher: Load) -> None:
     assert examples_of(load_teacher(TASK, edition="sample"))[1] == {
         "id": TASK,
         "text": "My bread always comes out flat and grey.\nBuy bread.",
@@ -54,21 +54,21 @@ def test_a_message(load_teacher: Load) -> None:
 
 
 @pytest.mark.parametrize("teacher", ["", ":NegativeSamples", ":EE", ":Test"])
-def test_without_context_the_post_stands_alone(load_teacher: Load, teacher: str) -> None:
+def test_red_context_false_leaves_only_the_post(load_teacher: Load, teacher: str) -> None:
     whole = examples_of(load_teacher(TASK + teacher, edition="sample"))
     alone = examples_of(load_teacher(TASK + teacher, edition="sample", red_context=False))
     assert [example["text"].split("\n")[-1] for example in whole] == [example["text"] for example in alone]
     assert all(example["text"].count("\n") == 1 for example in whole)
 
 
-def test_context_behind_a_colon(load_teacher: Load) -> None:
+def test_red_context_in_the_task_name(load_teacher: Load) -> None:
     found = examples_of(load_teacher(f"{TASK}:red_context=false:edition=sample"))
     assert not any("\n" in example["text"] for example in found)
     with pytest.raises(OptionError, match="--red-context perhaps"):
         load_teacher(f"{TASK}:red_context=perhaps:edition=sample")
 
 
-def test_only_negative_samples_are_more(load_teacher: Load) -> None:
+def test_negative_samples_teacher_adds_only_negative_samples(load_teacher: Load) -> None:
     more = examples_of(load_teacher(f"{TASK}:NegativeSamples", edition="sample"))
     fewer = examples_of(load_teacher(TASK, edition="sample"))
     added = Counter(example["text"] for example in more) - Counter(example["text"] for example in fewer)
@@ -78,7 +78,7 @@ def test_only_negative_samples_are_more(load_teacher: Load) -> None:
 
 
 @pytest.mark.parametrize("name", ["EE", "AE", "BE", "RE"])
-def test_a_dimension_decides_alone(load_teacher: Load, name: str) -> None:
+def test_dimension_teachers_label_by_a_single_dimension(load_teacher: Load, name: str) -> None:
     expected = [
         (f"{post.parent}\n{post.text}", post.label)
         for post in labelled_by(name.lower(), read_red(SAMPLE))
@@ -90,13 +90,13 @@ def test_a_dimension_decides_alone(load_teacher: Load, name: str) -> None:
     assert {label for _, label in expected} == set(CLASSES)
 
 
-def test_kappa_decides_how_many(load_teacher: Load) -> None:
+def test_larger_kappa_keeps_fewer_posts(load_teacher: Load) -> None:
     sizes = [load_teacher(f"{TASK}:AE", edition="sample", red_kappa=kappa).num_examples() for kappa in (0.0, 0.8, 1.0)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] == 84 > sizes[-1]
 
 
-def test_red_test_is_engaging_above_the_middle(load_teacher: Load) -> None:
+def test_red_test_labels_are_engaging_above_a_mean_of_one_half(load_teacher: Load) -> None:
     found = examples_of(load_teacher(f"{TASK}:Test", "test", edition="sample"))
     assert {(example["rating_mean"] > 0.5, example["labels"][0]) for example in found} == {
         (True, "engaging"),
@@ -110,7 +110,7 @@ def test_red_test_does_not_read_the_training_file(load_teacher: Load, tmp_path: 
     assert teacher.num_examples() == 12
 
 
-def test_a_released_file_with_a_test_fold(load_teacher: Load, tmp_path: Path) -> None:
+def test_released_files_with_a_test_fold(load_teacher: Load, tmp_path: Path) -> None:
     for fold, text in (("train", "Goats!"), ("val", "Sheep!"), ("test", "Cows!")):
         (tmp_path / f"{fold}.csv").write_text(f"text,label\n{text},1\n")
     for datatype, text in (("train:ordered", "Goats!"), ("valid", "Sheep!"), ("test", "Cows!")):
@@ -119,13 +119,13 @@ def test_a_released_file_with_a_test_fold(load_teacher: Load, tmp_path: Path) ->
         assert "engagement" not in found
 
 
-def test_a_released_file_tells_no_dimension(load_teacher: Load, tmp_path: Path) -> None:
+def test_dimension_teacher_on_released_file_raises_data_error(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "red.csv").write_text("text,label\nGoats!,1\nOk.,0\n")
     with pytest.raises(DataError, match="has no score of re"):
         load_teacher(f"{TASK}:RE", red_file=str(path))
 
 
-def test_a_fold_without_a_post(load_teacher: Load, tmp_path: Path) -> None:
+def test_empty_fold_raises_data_error(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "red.csv").write_text("text,label,fold\nGoats!,1,train\n")
     with pytest.raises(DataError, match="its valid fold has no post for DefaultTeacher"):
         load_teacher(TASK, "valid", red_file=str(path))
