@@ -8,7 +8,7 @@ import torch
 from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
 
 
-def test_a_text_is_the_mean_of_its_rows() -> None:
+def test_features_are_mean_of_embedding_rows() -> None:
     model = BagOfNgrams(4, 2, 3, sparse=False)
     with torch.no_grad():
         model.embedding.weight.copy_(torch.tensor([[1.0, 0], [0, 1], [3, 3], [9, 9]]))
@@ -23,12 +23,12 @@ def test_a_text_is_the_mean_of_its_rows() -> None:
         assert model(rows, starts)[2].tolist() == [3, 6, 6]
 
 
-def test_nothing_at_all_can_be_read() -> None:
+def test_texts_without_rows_give_zero_logits() -> None:
     model = BagOfNgrams(4, 2, 3, sparse=True)
     assert model(torch.tensor([], dtype=torch.long), torch.tensor([0, 0])).tolist() == [[0, 0, 0]] * 2
 
 
-def test_it_begins_as_fasttext_does() -> None:
+def test_initialisation_matches_fasttext() -> None:
     model = BagOfNgrams(5000, 4, 3, sparse=True)
     assert model.head.weight.abs().max() == 0
     assert model.head.bias is None
@@ -37,7 +37,7 @@ def test_it_begins_as_fasttext_does() -> None:
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-def test_gradients_may_hold_the_rows_that_were_read_alone(sparse: bool) -> None:
+def test_gradient_covers_only_rows_in_the_batch(sparse: bool) -> None:
     model = BagOfNgrams(4, 2, 3, sparse=sparse)
     torch.nn.init.ones_(model.head.weight)
     model(torch.tensor([2, 2]), torch.tensor([0])).sum().backward()

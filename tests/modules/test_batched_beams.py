@@ -120,7 +120,7 @@ strengths = st.sampled_from([0.0, 1.0, 2.0, 5.0])
 
 
 @given(st.integers(0, 10_000), shapes, strengths, st.integers(8, 12), st.integers(3, 7), st.sampled_from([None, 2, 3]))
-def test_it_is_the_algorithm_with_equal_scores_too(
+def test_matches_reference_algorithm_including_ties(
     seed: int, shape: tuple[int, int], strength: float, vocabulary: int, steps: int, levels: int | None
 ) -> None:
     size, groups = shape
@@ -136,7 +136,7 @@ def test_it_is_the_algorithm_with_equal_scores_too(
             assert len(one[0][0]) == steps
 
 
-def test_ends_in_the_first_step_leave_the_other_examples_alone() -> None:
+def test_example_ending_at_first_step_does_not_affect_others() -> None:
     """The first example ends at once in both of its groups; the other continues, with the same result as alone."""
     at_once = [-5.0] * 6
     at_once[EOS] = -0.1
@@ -162,7 +162,9 @@ CONTEXTS = [[3, 4, 5, 3, 4, 6], [7, 6, 5, PAD, PAD, PAD], [4, PAD, PAD, PAD, PAD
 
 
 @given(st.integers(0, 10_000), shapes, st.sampled_from([0.0, 0.4, 3.0]), st.sampled_from(RULES))
-def test_it_is_one_search_an_example(seed: int, shape: tuple[int, int], strength: float, rules: dict[str, Any]) -> None:
+def test_matches_separate_diverse_beam_search_per_example(
+    seed: int, shape: tuple[int, int], strength: float, rules: dict[str, Any]
+) -> None:
     size, groups = shape
     models = [toy_model(seed + example, 14) for example in range(3)]
     found = search(models, Beams(BOS, EOS, size, groups, strength, **rules), 8, torch.tensor(CONTEXTS))
@@ -172,9 +174,7 @@ def test_it_is_one_search_an_example(seed: int, shape: tuple[int, int], strength
 
 
 @given(st.integers(0, 10_000), st.integers(1, 5), st.sampled_from(RULES))
-def test_one_group_is_parlais_beam_search_and_of_one_hypothesis_greedy_search(
-    seed: int, size: int, rules: dict[str, Any]
-) -> None:
+def test_single_group_matches_parlai_beam_and_greedy_search(seed: int, size: int, rules: dict[str, Any]) -> None:
     models = [toy_model(seed + example, 14) for example in range(3)]
     found = search(models, Beams(BOS, EOS, size, **rules), 8, torch.tensor(CONTEXTS))
     options = {"padding_token": PAD, "bos_token": BOS, "eos_token": EOS, "min_length": 0, **rules}
@@ -183,7 +183,7 @@ def test_one_group_is_parlais_beam_search_and_of_one_hypothesis_greedy_search(
         assert_same(found, [alone(*example) for example in zip(trees, models, [8] * 3, CONTEXTS, strict=True)])
 
 
-def test_the_best_of_each_example_comes_first() -> None:
+def test_finished_hypotheses_are_sorted_best_first() -> None:
     models = [toy_model(example, 10) for example in range(4)]
     beams = BatchedBeams(4, Beams(BOS, EOS, 3), CPU)
     for _ in range(6):

@@ -28,7 +28,7 @@ def small(temperature: float | None = None) -> BiEncoder:
 
 
 @pytest.mark.parametrize(("n_layers", "expected"), [(4, 84_273_000), (5, 86_440_800)])
-def test_parameters_are_as_many_as_the_papers(n_layers: int, expected: int) -> None:
+def test_parameter_count_matches_paper(n_layers: int, expected: int) -> None:
     # Embedding: 250,006 x 300 = 75,001,800, shared by both towers. Fixed positions: 2 towers x 1,000 x 300 = 600,000.
     # A layer: attention 4 x (300 x 300 + 300) = 361,200; feed-forward (300 x 1,200 + 1,200) + (1,200 x 300 + 300)
     # = 721,500; two layer norms of 2 x 300, together 1,200; in all 1,083,900.
@@ -39,7 +39,7 @@ def test_parameters_are_as_many_as_the_papers(n_layers: int, expected: int) -> N
     assert sum(weights.numel() for weights in model.parameters()) == expected
 
 
-def test_both_towers_train_the_same_embedding() -> None:
+def test_towers_share_and_train_one_embedding() -> None:
     model = small()
     assert model.contexts.embedding.weight is model.replies.embedding.weight
     contexts, replies = model(torch.tensor([[3, 4]]), torch.tensor([[5, PAD]]))
@@ -48,14 +48,14 @@ def test_both_towers_train_the_same_embedding() -> None:
     assert touched == [3, 4, 5]  # 3 and 4 from the context, 5 from the reply; neither padding nor other words
 
 
-def test_the_towers_share_nothing_else() -> None:
+def test_towers_share_no_transformer_layers() -> None:
     model = small()
     model.contexts(torch.tensor([[3, 4]])).sum().backward()
     assert all(weights.grad is None for weights in model.replies.layers.parameters())
     assert all(weights.grad is not None for weights in model.contexts.layers.parameters())
 
 
-def test_the_paddings_row_stays_zero_in_training() -> None:
+def test_padding_embedding_stays_zero_during_training() -> None:
     model = small()
     optimizer = torch.optim.Adamax([weights for weights in model.parameters() if weights.requires_grad], lr=0.1)
     before = model.embedding.weight.detach().clone()
@@ -68,7 +68,7 @@ def test_the_paddings_row_stays_zero_in_training() -> None:
     assert not torch.equal(model.embedding.weight[3], before[3])
 
 
-def test_one_call_encodes_as_each_tower_alone() -> None:
+def test_joint_call_matches_separate_towers() -> None:
     model = small()
     texts, others = torch.tensor([[3, 4, 5]]), torch.tensor([[6, PAD], [7, 8]])
     contexts, replies = model(texts, others)
@@ -81,12 +81,12 @@ def scores(model: BiEncoder) -> Tensor:
     return contexts @ replies.T  # type: ignore[no-any-return]
 
 
-def test_with_a_temperature_the_dot_product_is_the_cosine_divided_by_it() -> None:
+def test_temperature_turns_dot_product_into_scaled_cosine() -> None:
     plain = small()
     contexts, replies = plain(torch.tensor([[3, 4, 5], [6, PAD, PAD]]), torch.tensor([[7, PAD], [8, 9]]))
     cosines = torch.cosine_similarity(contexts.unsqueeze(1), replies.unsqueeze(0), dim=-1)
     torch.testing.assert_close(scores(small(temperature=0.1)), cosines / 0.1)
 
 
-def test_the_temperature_adds_no_weight() -> None:
+def test_temperature_adds_no_parameters() -> None:
     assert small(temperature=0.1).state_dict().keys() == small().state_dict().keys()

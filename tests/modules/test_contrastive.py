@@ -14,7 +14,7 @@ from torch import Tensor
 from parlai_empathy.modules.contrastive import contrastive_losses, gather
 
 
-def test_the_loss_of_two_examples_by_hand() -> None:
+def test_loss_matches_hand_calculation() -> None:
     # Scores: [[1, 0], [0, 2]]. Rows: log(e + 1) - 1 and log(1 + e^2) - 2. The matrix is symmetric: columns are equal.
     contexts, replies = torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     expected = [math.log(math.e + 1) - 1, math.log(1 + math.e**2) - 2]
@@ -25,7 +25,7 @@ def test_the_loss_of_two_examples_by_hand() -> None:
         assert true.tolist() == [0, 1]
 
 
-def test_the_symmetric_loss_looks_at_columns_too() -> None:
+def test_symmetric_loss_averages_rows_and_columns() -> None:
     # Scores: [[1, 3], [0, 1]]. Rows: log(e + e^3) - 1, log(1 + e) - 1. Columns: log(e + 1) - 1, log(e^3 + e) - 1.
     contexts, replies = torch.tensor([[1.0, 3.0], [0.0, 1.0]]), torch.eye(2)
     high, low = math.log(math.e + math.e**3) - 1, math.log(1 + math.e) - 1
@@ -34,7 +34,7 @@ def test_the_symmetric_loss_looks_at_columns_too() -> None:
     assert both.tolist() == pytest.approx([(high + low) / 2, (low + high) / 2])
 
 
-def test_hard_negatives_are_candidates_of_every_context_but_of_no_reply() -> None:
+def test_hard_negatives_count_for_contexts_but_not_for_replies() -> None:
     contexts, replies, negatives = torch.eye(2), torch.eye(2), torch.tensor([[5.0, 5.0]])
     # Each row: log(e + 1 + e^5) - 1. Columns contain the true replies only: log(e + 1) - 1.
     hard, easy = math.log(math.e + 1 + math.e**5) - 1, math.log(math.e + 1) - 1
@@ -44,7 +44,7 @@ def test_hard_negatives_are_candidates_of_every_context_but_of_no_reply() -> Non
     assert contrastive_losses(contexts, replies, negatives, True)[0].tolist() == pytest.approx([(hard + easy) / 2] * 2)
 
 
-def test_one_process_has_its_own_rows_alone() -> None:
+def test_gather_in_single_process_returns_its_input() -> None:
     rows = torch.randn(3, 2)
     everyones, first = gather(rows)
     assert everyones is rows
@@ -82,7 +82,7 @@ def work(rank: int, folder: str) -> None:
     dist.destroy_process_group()
 
 
-def test_two_processes_learn_what_one_with_both_batches_learns(tmp_path: Path) -> None:
+def test_two_processes_match_one_process_with_combined_batch(tmp_path: Path) -> None:
     mp.spawn(work, args=(str(tmp_path),), nprocs=2)
     parts = [torch.load(tmp_path / f"{rank}.pt") for rank in range(2)]
     losses, whole = gradient(0, 1)

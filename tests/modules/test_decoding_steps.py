@@ -74,7 +74,7 @@ def check(
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 4))
-def test_steps_are_what_the_whole_text_gives(seed: int, count: int, size: int) -> None:
+def test_incremental_decoding_matches_full_decoding(seed: int, count: int, size: int) -> None:
     model = generator()
     with torch.no_grad():
         states = model.encoder(contexts(count, seed))
@@ -83,13 +83,13 @@ def test_steps_are_what_the_whole_text_gives(seed: int, count: int, size: int) -
 
 
 @pytest.mark.parametrize("changes", [{"activation": "gelu"}, {"embeddings_scale": False}, {"n_decoder_layers": 3}])
-def test_other_settings(changes: dict[str, Any]) -> None:
+def test_incremental_decoding_matches_with_other_model_options(changes: dict[str, Any]) -> None:
     model = generator(**changes)
     states = model.encoder(contexts(3, 1))
     check(model, WordSteps(model.decoder, *states, 2), states, 2, 1, 3, atol=1e-4, rtol=1e-3)
 
 
-def test_bfloat16_is_as_near_as_it_can_be() -> None:
+def test_incremental_decoding_in_bfloat16_is_within_rounding() -> None:
     """Both computations use 8 significant bits; layer norms bring their outputs to about 1."""
     model = generator(n_layers=1)
     with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
@@ -97,7 +97,7 @@ def test_bfloat16_is_as_near_as_it_can_be() -> None:
         check(model, WordSteps(model.decoder, *states, 2), states, 2, 1, 3, atol=0.15, rtol=0.1)
 
 
-def test_other_decoders_are_asked_as_they_are() -> None:
+def test_unsupported_decoders_fall_back_to_model_steps() -> None:
     """Pre-layer-norm decoders, and decoders in training, where dropout would act, are called themselves."""
     model = generator()
     states = model.encoder(contexts(2, 1))
@@ -110,7 +110,7 @@ def test_other_decoders_are_asked_as_they_are() -> None:
     check(other, steps, states, 2, 1, 2, atol=1e-4, rtol=1e-3)
 
 
-def test_rows_that_stay_where_they_are_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_is_not_reordered_when_rows_keep_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
     model = generator()
     states = model.encoder(contexts(2, 1))
     steps = ModelSteps(model, states)

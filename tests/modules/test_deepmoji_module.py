@@ -69,7 +69,7 @@ def straight(model: DeepMoji, text: list[int], hard: bool) -> Tensor:
 
 @torch.no_grad()
 @pytest.mark.parametrize("hard", [True, False])
-def test_features_are_those_of_the_formulas(hard: bool) -> None:
+def test_features_match_formulas(hard: bool) -> None:
     model = network(hard)
     texts = [[1, 2, 3, 4, 5], [7], [8, 8, 1], [2, 9, 10, 11]]
     features = model.features(*padded(texts))
@@ -79,7 +79,7 @@ def test_features_are_those_of_the_formulas(hard: bool) -> None:
     assert torch.allclose(model(*padded(texts)), model.head(features), atol=1e-6)
 
 
-def test_parameters_are_as_many_as_the_facts_say() -> None:
+def test_parameter_count_matches_hand_calculation() -> None:
     # One direction of an LSTM has 4 gates of (input + 512) x 512 weights and two biases of 512. Embeddings of size 256:
     # 4 x (768 x 512 + 1024) = 1,576,960, in both directions 3,153,920; states of 1,024: 4 x (1536 x 512 + 1024) x 2 =
     # 6,299,648. Attention: 2,304; head for 64 emoji: (2304 + 1) x 64 = 147,520; 50,000 words: 12,800,000.
@@ -90,7 +90,7 @@ def test_parameters_are_as_many_as_the_facts_say() -> None:
     )
 
 
-def test_attention_by_hand() -> None:
+def test_attention_matches_hand_calculation() -> None:
     # With the query (ln 2, 0), states (1, 6) and (0, 0) have weights 2/3 and 1/3; the third is beyond the length.
     attention = WeightedMean(2)
     with torch.no_grad():
@@ -104,7 +104,7 @@ TEXTS = st.lists(st.lists(st.integers(0, 11), min_size=1, max_size=6), min_size=
 
 @settings(max_examples=40)
 @given(TEXTS, st.integers(0, 3), st.booleans())
-def test_numbers_do_not_depend_on_padding_or_on_the_batch(texts: list[list[int]], extra: int, hard: bool) -> None:
+def test_outputs_do_not_depend_on_padding_or_batch(texts: list[list[int]], extra: int, hard: bool) -> None:
     model = network(hard)
     with torch.no_grad():
         together = model(*padded(texts, extra))
@@ -113,27 +113,27 @@ def test_numbers_do_not_depend_on_padding_or_on_the_batch(texts: list[list[int]]
 
 
 @torch.no_grad()
-def test_beyond_a_text_states_are_zeros() -> None:
+def test_states_beyond_text_length_are_zero() -> None:
     for kind in (PackedLSTM, HardGateLSTM):
         states = kind(2, HIDDEN)(torch.randn(2, 4, 2), torch.tensor([4, 2]))
         assert states.shape == (2, 4, 2 * HIDDEN)
         assert states[1, 2:].abs().max() == 0
 
 
-def test_both_kinds_of_gates_have_the_same_weights() -> None:
+def test_hard_and_soft_gates_have_same_weight_shapes() -> None:
     shapes = [{n: w.shape for n, w in network(hard).state_dict().items()} for hard in (True, False)]
     assert shapes[0] == shapes[1]
     assert "lstm_0.weight_ih_l0_reverse" in shapes[0]
 
 
 @pytest.mark.parametrize("hard", [True, False])
-def test_all_of_it_learns(hard: bool) -> None:
+def test_every_parameter_gets_a_gradient(hard: bool) -> None:
     model = network(hard, 0.2, 0.5).train()
     model(*padded([[3, 4, 5], [7]])).sum().backward()
     assert [name for name, weights in model.named_parameters() if weights.grad is None] == []
 
 
-def test_dropout_leaves_out_the_same_numbers_of_all_words() -> None:
+def test_embedding_dropout_drops_same_dimensions_for_all_words() -> None:
     model = network(embedding_dropout=0.5).train()
     seen: list[Tensor] = []
     model.lstm_0.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
@@ -146,7 +146,7 @@ def test_dropout_leaves_out_the_same_numbers_of_all_words() -> None:
     assert torch.equal(model(*padded([[3, 4]])), model(*padded([[3, 4]])))
 
 
-def test_it_begins_with_open_forget_gates() -> None:
+def test_initialisation_opens_forget_gates() -> None:
     model = DeepMoji(nn.Embedding(5, DIM), HIDDEN, 2, hard_gates=False, embedding_dropout=0, dropout=0)
     bias = model.lstm_1.bias_ih_l0_reverse
     assert bias.tolist() == [0] * HIDDEN + [1] * HIDDEN + [0] * 2 * HIDDEN
@@ -155,7 +155,7 @@ def test_it_begins_with_open_forget_gates() -> None:
     assert torch.allclose(square, torch.eye(HIDDEN), atol=1e-5)
 
 
-def test_it_runs_in_bfloat16() -> None:
+def test_bfloat16_outputs_are_close_to_float32() -> None:
     model = network()
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         short = model(*padded([[3, 4, 5], [7]])).float()

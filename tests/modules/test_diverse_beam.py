@@ -109,7 +109,9 @@ shapes = st.sampled_from([(2, 1), (2, 2), (3, 3), (4, 2), (4, 4), (6, 2), (6, 3)
 
 
 @given(st.integers(0, 10_000), shapes, st.sampled_from([0.0, 0.3, 1.0, 5.0]), st.integers(8, 12), st.integers(3, 7))
-def test_it_is_the_algorithm(seed: int, shape: tuple[int, int], strength: float, vocabulary: int, steps: int) -> None:
+def test_matches_reference_algorithm(
+    seed: int, shape: tuple[int, int], strength: float, vocabulary: int, steps: int
+) -> None:
     size, groups = shape
     model = toy_model(seed, vocabulary)
     expected = reference(model, size, groups, strength, steps)
@@ -127,7 +129,7 @@ def test_it_is_the_algorithm(seed: int, shape: tuple[int, int], strength: float,
 
 
 @given(st.integers(0, 10_000), st.integers(1, 5), st.sampled_from([{}, {"min_length": 3}, {"block_ngram": 2}]))
-def test_one_group_is_parlais_beam_search(seed: int, size: int, changes: dict[str, int]) -> None:
+def test_single_group_matches_parlai_beam_search(seed: int, size: int, changes: dict[str, int]) -> None:
     model = toy_model(seed, 8)
     ours = search(diverse(size, 1, 0.7, **changes), model, 8)
     theirs = search(BeamSearch(size, **options(**changes)), model, 8)
@@ -138,7 +140,7 @@ def test_one_group_is_parlais_beam_search(seed: int, size: int, changes: dict[st
 
 
 @given(st.integers(0, 10_000), st.sampled_from([(2, 2), (4, 2), (6, 3), (6, 2)]))
-def test_without_a_cost_each_group_is_a_beam_search_of_its_size(seed: int, shape: tuple[int, int]) -> None:
+def test_zero_strength_makes_each_group_a_plain_beam_search(seed: int, shape: tuple[int, int]) -> None:
     size, groups = shape
     model = toy_model(seed, 8)
     ours = search(diverse(size, groups, 0.0), model, 8)
@@ -151,9 +153,7 @@ def test_without_a_cost_each_group_is_a_beam_search_of_its_size(seed: int, shape
 
 
 @given(st.integers(0, 10_000), st.sampled_from([(2, 2), (4, 2), (6, 3)]), st.sampled_from([0.5, 3.0]))
-def test_the_first_group_is_a_beam_search_whatever_the_others_do(
-    seed: int, shape: tuple[int, int], strength: float
-) -> None:
+def test_first_group_matches_plain_beam_search(seed: int, shape: tuple[int, int], strength: float) -> None:
     size, groups = shape
     model = toy_model(seed, 8)
     alone = search(BeamSearch(size // groups, **options()), model, 8)
@@ -164,7 +164,7 @@ def test_the_first_group_is_a_beam_search_whatever_the_others_do(
 # --- diversity -------------------------------------------------------------------------------------------------------
 
 
-def test_a_high_cost_keeps_groups_from_saying_the_same_at_the_same_step() -> None:
+def test_high_strength_makes_groups_choose_different_tokens() -> None:
     tree = diverse(4, 4, 100.0)
     model = toy_model(3, 12)
     for step in range(4):
@@ -175,7 +175,7 @@ def test_a_high_cost_keeps_groups_from_saying_the_same_at_the_same_step() -> Non
         assert len(set(said)) == len(said) > 0
 
 
-def test_a_cost_chooses_and_does_not_score() -> None:
+def test_diversity_penalty_affects_choice_but_not_score() -> None:
     """Both groups prefer 3; the second would pay 1 nat for it and chooses 4. Its score is 4's own log-probability."""
     tree = diverse(2, 2, 1.0)
     logprobs = torch.full((2, 5), -9.0, dtype=torch.float64)
@@ -190,7 +190,7 @@ def test_a_cost_chooses_and_does_not_score() -> None:
     assert cheap.scores.tolist() == [-0.5, -0.5]
 
 
-def test_a_group_that_is_over_says_nothing_and_costs_nothing() -> None:
+def test_finished_group_adds_no_tokens_or_penalties() -> None:
     """Group 1 ends at once, which penalises the end token for group 2 at that step but not later."""
     tree = diverse(2, 2, 2.0)
     first = torch.full((2, 6), -9.0, dtype=torch.float64)
@@ -207,7 +207,7 @@ def test_a_group_that_is_over_says_nothing_and_costs_nothing() -> None:
 
 
 @given(st.integers(0, 10_000))
-def test_no_hypothesis_repeats_what_is_blocked(seed: int) -> None:
+def test_block_ngram_prevents_repeated_bigrams(seed: int) -> None:
     tree = search(diverse(4, 2, 0.5, block_ngram=2), toy_model(seed, 8), 8)
     for tokens, _ in finished(tree):
         pairs = list(itertools.pairwise(tokens))
@@ -215,13 +215,13 @@ def test_no_hypothesis_repeats_what_is_blocked(seed: int) -> None:
 
 
 @given(st.integers(0, 10_000))
-def test_nothing_ends_before_the_least_length(seed: int) -> None:
+def test_no_hypothesis_ends_before_min_length(seed: int) -> None:
     tree = search(diverse(4, 2, 0.5, min_length=3), toy_model(seed, 8), 9)
     if tree.finished:
         assert min(len(tokens) for tokens, _ in finished(tree)) > 3
 
 
-def test_details_of_each_token_are_kept_if_they_are_wanted() -> None:
+def test_verbose_keeps_details_of_each_token() -> None:
     tree = search(diverse(4, 2, 0.5, verbose=True), toy_model(1, 8), 8)
     for tokens, _, details in tree.get_rescored_finished():
         assert len(details) == len(tokens)

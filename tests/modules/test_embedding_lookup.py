@@ -44,7 +44,7 @@ def look_ups(vectors: Sequence[Tensor]) -> int:
     return sum("Embedding" in node.name() for node in seen)
 
 
-def test_vectors_and_gradients_are_those_of_single_look_ups() -> None:
+def test_vectors_and_gradients_match_separate_lookups() -> None:
     apart, together, texts = embedding(), embedding(), parts()
     with looked_up_together(together, texts):
         assert all(torch.equal(together(text), apart(text)) for text in texts)
@@ -55,7 +55,7 @@ def test_vectors_and_gradients_are_those_of_single_look_ups() -> None:
     assert found[0].eq(0).all()  # padding gets no gradient
 
 
-def test_there_is_one_look_up_to_learn_from() -> None:
+def test_combined_lookup_adds_one_embedding_node_to_the_graph() -> None:
     words, texts = embedding(), parts()
     assert look_ups([words(text) for text in texts]) == len(texts)
     with looked_up_together(words, texts):
@@ -64,7 +64,7 @@ def test_there_is_one_look_up_to_learn_from() -> None:
 
 
 @pytest.mark.parametrize("kind", ["one part", "nothing learnt", "frozen"])
-def test_where_nothing_is_gained_each_part_is_looked_up_by_itself(kind: str) -> None:
+def test_lookups_are_not_combined_without_gradients_or_for_one_part(kind: str) -> None:
     words, texts = embedding().requires_grad_(kind != "frozen"), parts()[: 1 if kind == "one part" else None]
     asked: list[Tensor] = []
     words.register_forward_pre_hook(lambda _, inputs: asked.append(inputs[0]))
@@ -74,7 +74,7 @@ def test_where_nothing_is_gained_each_part_is_looked_up_by_itself(kind: str) -> 
     assert [one.shape for one in asked] == [text.shape for text in texts]
 
 
-def test_what_else_is_asked_for_is_looked_up_by_itself() -> None:
+def test_unregistered_inputs_are_looked_up_separately() -> None:
     """An encoder may pad a text or look up single words in between."""
     apart, words, texts = embedding(), embedding(), parts()
     filled = nn.functional.pad(texts[1], (0, 3))

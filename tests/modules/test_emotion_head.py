@@ -7,12 +7,12 @@ import torch
 from parlai_empathy.modules.emotion_head import EmotionHead, with_own_head
 
 
-def test_it_has_as_many_parameters_as_the_papers() -> None:
+def test_parameter_count_matches_paper() -> None:
     """ "+9.6k" in Table 7: 300 x 32 weights and 32 biases."""
     assert sum(weights.numel() for weights in EmotionHead(300, 32).parameters()) == 9_632
 
 
-def test_it_is_a_linear_layer_behind_dropout_of_a_fifth() -> None:
+def test_head_is_linear_layer_after_dropout_of_20_percent() -> None:
     torch.manual_seed(0)
     head = EmotionHead(3, 2)
     vectors = torch.randn(5, 3)
@@ -27,27 +27,27 @@ OWN = {"a": torch.zeros(2), "emotion_head.linear.weight": torch.zeros(4, 3), "em
 HEAD = {"emotion_head.linear.weight": torch.ones(4, 3), "emotion_head.linear.bias": torch.ones(4)}
 
 
-def test_a_head_that_is_missing_stays_new() -> None:
+def test_missing_head_keeps_its_initial_weights() -> None:
     found = with_own_head({"a": torch.ones(2)}, OWN)
     assert found.keys() == OWN.keys()
     assert found["a"].sum() == 2
     assert found["emotion_head.linear.weight"].sum() == 0
 
 
-def test_a_head_that_fits_is_taken() -> None:
+def test_matching_head_is_loaded() -> None:
     assert with_own_head({"a": torch.ones(2), **HEAD}, OWN)["emotion_head.linear.bias"].sum() == 4
 
 
-def test_a_head_for_other_emotions_stays_new_as_a_whole() -> None:
+def test_head_of_other_size_is_not_loaded() -> None:
     other = {"emotion_head.linear.weight": torch.ones(7, 3), "emotion_head.linear.bias": torch.ones(7)}
     found = with_own_head({"a": torch.ones(2), **other}, OWN)
     assert {name: values.shape for name, values in found.items()} == {n: v.shape for n, v in OWN.items()}
 
 
-def test_a_head_that_nobody_wants_is_left_away() -> None:
+def test_head_is_dropped_for_model_without_one() -> None:
     assert with_own_head({"a": torch.ones(2), **HEAD}, {"a": torch.zeros(2)}).keys() == {"a"}
 
 
-def test_nothing_else_is_repaired() -> None:
+def test_other_mismatches_are_left_unchanged() -> None:
     """Other mismatches are left for the loading code to report."""
     assert with_own_head({"b": torch.ones(1)}, OWN).keys() == {"b", *HEAD}

@@ -8,12 +8,12 @@ import torch
 from parlai_empathy.modules.ensemble_towers import EnsembleTowers, Projection
 
 
-def test_it_begins_with_the_bases_vectors_as_they_are() -> None:
+def test_projection_initially_returns_the_base_vectors() -> None:
     rows = torch.randn(5, 7)
     torch.testing.assert_close(Projection(4, 3, is_random=False)(rows), rows[:, :4])
 
 
-def test_a_random_one_is_a_plain_linear_layer() -> None:
+def test_random_projection_is_plain_linear_layer() -> None:
     projection = Projection(4, 3, is_random=True)
     rows = torch.randn(2, 5, 7)
     expected = rows @ projection.linear.weight.T + projection.linear.bias
@@ -21,7 +21,7 @@ def test_a_random_one_is_a_plain_linear_layer() -> None:
     assert projection.linear.weight[:, 4:].abs().min() > 0
 
 
-def test_from_its_beginning_the_features_learn() -> None:
+def test_feature_weights_get_gradients_from_the_start() -> None:
     projection = Projection(4, 3, is_random=False)
     projection(torch.randn(5, 7)).square().sum().backward()
     assert projection.linear.weight.grad is not None
@@ -29,7 +29,7 @@ def test_from_its_beginning_the_features_learn() -> None:
 
 
 @pytest.mark.parametrize("length", [None, 2.5])
-def test_each_side_has_its_own_projection_and_the_bases_length(length: float | None) -> None:
+def test_each_side_has_separate_projection_scaled_to_length(length: float | None) -> None:
     towers = EnsembleTowers(4, 3, is_random=True, length=length)
     rows = torch.randn(5, 7)
     contexts, replies = towers(rows, rows)

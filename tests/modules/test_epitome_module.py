@@ -61,7 +61,7 @@ def by_hand(model: Any, post: int, response: int, part: int, pooling: str) -> tu
 
 @pytest.mark.parametrize("responders", [1, 3])
 @pytest.mark.parametrize("pooling", ["first", "mean"])
-def test_it_is_what_the_paper_describes(responders: int, pooling: str) -> None:
+def test_outputs_match_the_papers_architecture(responders: int, pooling: str) -> None:
     model = network(responders, pooling)
     with torch.no_grad():
         levels, rationales = judge(model)
@@ -72,7 +72,7 @@ def test_it_is_what_the_paper_describes(responders: int, pooling: str) -> None:
                 assert torch.allclose(rationales[row, part, : len(rationale)], rationale, atol=1e-5)
 
 
-def test_a_pair_alone_is_judged_as_among_others() -> None:
+def test_outputs_for_a_pair_do_not_depend_on_the_batch() -> None:
     model = network()
     with torch.no_grad():
         levels, rationales = judge(model)
@@ -82,7 +82,7 @@ def test_a_pair_alone_is_judged_as_among_others() -> None:
             assert torch.allclose(alone[1][0], rationales[row], atol=1e-6)
 
 
-def test_attention_to_padding_changes_what_is_said() -> None:
+def test_attending_to_padding_changes_levels() -> None:
     """As in the original, whose scores depend on how much a post is padded."""
     model = network()
     where = torch.tensor([0])
@@ -95,7 +95,7 @@ def test_attention_to_padding_changes_what_is_said() -> None:
     assert not torch.allclose(masked, unmasked, atol=1e-4)
 
 
-def test_the_seekers_encoder_learns_nothing_and_the_others_do() -> None:
+def test_seeker_encoder_is_frozen_and_other_parts_train() -> None:
     model = network(3, dropout=0.1).train()
     levels, rationales = judge(model)
     (levels.sum() + rationales.square().sum()).backward()
@@ -105,14 +105,14 @@ def test_the_seekers_encoder_learns_nothing_and_the_others_do() -> None:
         assert any(part.startswith(name) for part in used), name
 
 
-def test_the_seekers_encoder_is_never_in_training() -> None:
+def test_seeker_encoder_stays_in_eval_mode() -> None:
     model = network().train()
     assert model.training
     assert not any(part.training for part in model.seeker.modules())
     assert torch.equal(model.seeker_states(POSTS, POST_LENGTHS), model.seeker_states(POSTS, POST_LENGTHS))
 
 
-def test_new_layers_begin_as_in_the_original() -> None:
+def test_new_layers_are_initialised_as_in_the_original() -> None:
     """Normally distributed with standard deviation .02, biases 0: that of 1,024 weights is within a tenth of .02."""
     model = Epitome(encoder(), [encoder()], 4, "first", 0.1)
     weights = torch.cat([part.query.weight.flatten() for part in model.mechanisms])  # type: ignore[union-attr, operator]
@@ -121,7 +121,7 @@ def test_new_layers_begin_as_in_the_original() -> None:
 
 
 @pytest.mark.parametrize("most", [1, 100, 2048])
-def test_many_texts_of_all_lengths_are_read_as_one_at_a_time(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_states_in_batches_match_single_texts(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One at a time, in batches sorted by length, or all at once: 40 texts of 20 tokens are 800."""
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", most)
     torch.manual_seed(1)
@@ -138,7 +138,7 @@ def test_many_texts_of_all_lengths_are_read_as_one_at_a_time(most: int, monkeypa
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])
 @pytest.mark.parametrize("most", [1, 9])
-def test_pairs_are_judged_alike_some_at_a_time(pooling: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_do_not_depend_on_chunk_size(pooling: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Posts of similar length are batched together: of the four pairs, one has a post of 4 tokens, the others of 5."""
     model = network(pooling=pooling)
     whole = judge(model)

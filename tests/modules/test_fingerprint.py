@@ -20,7 +20,7 @@ def test_equal_models_have_equal_fingerprints() -> None:
     assert weights_fingerprint(first) == weights_fingerprint(second)
 
 
-def test_a_fingerprint_changes_with_any_single_weight() -> None:
+def test_changing_any_single_weight_changes_fingerprint() -> None:
     model = small_model()
     seen = {weights_fingerprint(model)}
     for values in model.state_dict().values():
@@ -36,11 +36,11 @@ def test_a_fingerprint_changes_with_any_single_weight() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_models_of_any_precision_have_a_fingerprint(dtype: torch.dtype) -> None:
+def test_fingerprint_supports_other_dtypes(dtype: torch.dtype) -> None:
     assert weights_fingerprint(small_model().to(dtype)) != weights_fingerprint(small_model())
 
 
-def test_a_weight_without_dimensions_counts_too() -> None:
+def test_scalar_buffer_affects_fingerprint() -> None:
     model = nn.Module()
     model.register_buffer("scale", torch.tensor(1.0))
     before = weights_fingerprint(model)

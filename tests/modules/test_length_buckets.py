@@ -17,7 +17,7 @@ LENGTHS = st.lists(st.integers(1, 3000), min_size=1, max_size=40)
 
 
 @given(LENGTHS)
-def test_each_text_is_read_once_the_shortest_first_and_no_chunk_is_too_large(lengths: list[int]) -> None:
+def test_chunks_cover_texts_by_length_within_token_limit(lengths: list[int]) -> None:
     chunks = [chunk.tolist() for chunk in length_buckets(torch.tensor(lengths))]
     places = [place for chunk in chunks for place in chunk]
     assert sorted(places) == list(range(len(lengths)))
@@ -28,14 +28,14 @@ def test_each_text_is_read_once_the_shortest_first_and_no_chunk_is_too_large(len
 
 
 @given(LENGTHS)
-def test_no_chunk_could_take_the_next_text_as_well(lengths: list[int]) -> None:
+def test_chunks_are_as_large_as_the_token_limit_allows(lengths: list[int]) -> None:
     chunks = [chunk.tolist() for chunk in length_buckets(torch.tensor(lengths))]
     for chunk, following in pairwise(chunks):
         assert (len(chunk) + 1) * lengths[following[0]] > CPU_TOKENS
 
 
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(1, 300)), min_size=1, max_size=80))
-def test_texts_that_are_read_with_others_go_by_both_lengths(both: list[tuple[int, int]]) -> None:
+def test_pairs_are_sorted_and_limited_by_both_lengths(both: list[tuple[int, int]]) -> None:
     lengths, beside = (torch.tensor(kind) for kind in zip(*both, strict=True))
     chunks = [chunk.tolist() for chunk in length_buckets(lengths, beside)]
     rounded = [(math.ceil(length / 8) * 8, other) for length, other in both]
@@ -48,18 +48,18 @@ def test_texts_that_are_read_with_others_go_by_both_lengths(both: list[tuple[int
 
 
 @given(LENGTHS, st.integers(1, 5))
-def test_no_chunk_has_more_texts_than_it_may(lengths: list[int], most: int) -> None:
+def test_chunks_have_at_most_the_given_number_of_texts(lengths: list[int], most: int) -> None:
     chunks = length_buckets(torch.tensor(lengths), most=most)
     assert all(1 <= len(chunk) <= most for chunk in chunks) or len(lengths) == 1
     assert sorted(torch.cat(chunks).tolist()) == list(range(len(lengths)))
 
 
-def test_texts_of_the_same_length_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_of_equal_length_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CPU_TOKENS", 12)
     assert [chunk.tolist() for chunk in length_buckets(torch.tensor([4, 2, 4, 4, 2, 4]))] == [[1, 4, 0], [2, 3, 5]]
 
 
-def test_other_devices_read_all_at_once_in_order() -> None:
+def test_other_devices_get_one_chunk() -> None:
     (chunk,) = length_buckets(torch.tensor([5000, 2, 3000], device="meta"))
     assert chunk.shape == (3,)
     assert chunk.device.type == "meta"

@@ -32,7 +32,7 @@ def converted(llama: Llama, folder: Path) -> Path:
 
 @pytest.mark.parametrize("vocabulary", [len(PIECES), -len(PIECES)], ids=["shared classifier", "own classifier"])
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
-def test_same_logits_as_llama2c(vocabulary: int, kv_heads: int, tmp_path: Path) -> None:
+def test_converted_model_has_same_logits_as_llama2c(vocabulary: int, kv_heads: int, tmp_path: Path) -> None:
     llama = random_llama((16, 24, 3, 4, kv_heads, vocabulary, 64), seed=kv_heads)
     tokens = np.random.default_rng(1).integers(0, len(PIECES), 40).tolist()
     expected = logits(llama, tokens)
@@ -40,14 +40,14 @@ def test_same_logits_as_llama2c(vocabulary: int, kv_heads: int, tmp_path: Path) 
     np.testing.assert_allclose(hf_logits(converted(llama, tmp_path), tokens), expected, atol=1e-4)
 
 
-def test_same_logits_for_the_real_model(real_data: Path, tmp_path: Path) -> None:
+def test_real_model_has_same_logits_as_llama2c(real_data: Path, tmp_path: Path) -> None:
     model = real_data / "tiny_lm" / "stories260K.bin"
     convert(model, model.with_name("tok512.bin"), tmp_path)
     tokens = [1, *np.random.default_rng(2).integers(0, 512, 199).tolist()]
     np.testing.assert_allclose(hf_logits(tmp_path, tokens), logits(read_llama(model), tokens), atol=1e-4)
 
 
-def test_the_real_model_tells_a_story(real_data: Path, tmp_path: Path) -> None:
+def test_real_model_generates_a_story(real_data: Path, tmp_path: Path) -> None:
     model = real_data / "tiny_lm" / "stories260K.bin"
     convert(model, model.with_name("tok512.bin"), tmp_path)
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
@@ -57,7 +57,7 @@ def test_the_real_model_tells_a_story(real_data: Path, tmp_path: Path) -> None:
     assert tokenizer.decode(written[0], skip_special_tokens=True).startswith("Once upon a time, there was a")
 
 
-def test_sizes_and_special_tokens_are_in_the_configuration(tmp_path: Path) -> None:
+def test_configuration_has_sizes_and_special_tokens(tmp_path: Path) -> None:
     config = transformers.AutoConfig.from_pretrained(converted(random_llama(SIZES), tmp_path))
     assert (config.hidden_size, config.intermediate_size, config.num_hidden_layers) == (16, 24, 3)
     assert (config.num_attention_heads, config.num_key_value_heads, config.max_position_embeddings) == (4, 2, 64)
@@ -65,7 +65,7 @@ def test_sizes_and_special_tokens_are_in_the_configuration(tmp_path: Path) -> No
     assert config.tie_word_embeddings
 
 
-def test_a_classifier_of_its_own_stays_one(tmp_path: Path) -> None:
+def test_separate_classifier_weights_are_kept(tmp_path: Path) -> None:
     llama = random_llama((*SIZES[:5], -len(PIECES), 64))
     _, weights = read_model(llama.write(tmp_path / "m.bin"))
     np.testing.assert_array_equal(weights["lm_head.weight"].numpy(), llama.weights[13])
@@ -82,13 +82,13 @@ def refused(path: Path) -> str:
 
 
 @pytest.mark.parametrize("bytes_left", [0, 10, 27, 28, 1000, -4, -1])
-def test_a_cut_file_is_refused(bytes_left: int, tmp_path: Path) -> None:
+def test_truncated_file_raises_error(bytes_left: int, tmp_path: Path) -> None:
     path = random_llama(SIZES).write(tmp_path / "m.bin")
     path.write_bytes(path.read_bytes()[:bytes_left])
     assert "fetch the file again" in refused(path)
 
 
-def test_a_file_that_goes_on_is_refused(tmp_path: Path) -> None:
+def test_file_with_trailing_bytes_raises_error(tmp_path: Path) -> None:
     path = random_llama(SIZES).write(tmp_path / "m.bin")
     size = path.stat().st_size
     path.write_bytes(path.read_bytes() + b"more")
@@ -107,16 +107,16 @@ def test_a_file_that_goes_on_is_refused(tmp_path: Path) -> None:
         b"PK\x03\x04" + bytes(24),
     ],
 )
-def test_another_kind_of_file_is_refused(header: bytes, tmp_path: Path) -> None:
+def test_other_file_formats_raise_error(header: bytes, tmp_path: Path) -> None:
     (tmp_path / "m.bin").write_bytes(header + bytes(100))
     assert "is not a llama2.c model in the legacy format" in refused(tmp_path / "m.bin")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_error_names_the_file(tmp_path: Path) -> None:
     assert "cannot be read (No such file or directory)" in refused(tmp_path / "m.bin")
 
 
-def test_model_and_tokenizer_must_belong_together(tmp_path: Path) -> None:
+def test_mismatched_vocabulary_sizes_raise_error(tmp_path: Path) -> None:
     model = random_llama(SIZES).write(tmp_path / "m.bin")
     with pytest.raises(
         ModelFileError, match=f"has {len(PIECES) + 1} pieces, but .* has a vocabulary of {len(PIECES)}: name"
@@ -125,13 +125,13 @@ def test_model_and_tokenizer_must_belong_together(tmp_path: Path) -> None:
     assert not (tmp_path / "hf").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_error_names_the_folder(tmp_path: Path) -> None:
     model, tokenizer = random_llama(SIZES).write(tmp_path / "m.bin"), write_tokenizer(tmp_path / "t.bin")
     with pytest.raises(ModelFileError, match=r"m\.bin/hf cannot be written \(Not a directory\): name another folder"):
         convert(model, tokenizer, model / "hf")
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_converts_model_and_reports_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, tokenizer = random_llama(SIZES).write(tmp_path / "m.bin"), write_tokenizer(tmp_path / "t.bin")
     assert main([str(model), str(tokenizer), str(tmp_path / "hf")]) == 0
     assert capsys.readouterr().out == f"The model is in {tmp_path / 'hf'}\n"
@@ -142,7 +142,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "MODEL.bin TOKENIZER.bin FOLDER" in capsys.readouterr().err
 
 
-def test_the_module_is_a_command() -> None:
+def test_module_without_arguments_prints_usage() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "parlai_empathy.modules.llama2c"], capture_output=True, text=True, check=False
     )

@@ -44,13 +44,15 @@ TEXTS = st.one_of(
 
 @given(text=TEXTS.filter(lambda text: not any(one in text for one in SPECIAL)))
 @settings(max_examples=200)
-def test_same_tokens_as_llama2c_and_back(vocabulary: list[tuple[bytes, float]], tokenizer: Any, text: str) -> None:
+def test_tokens_match_llama2c_and_decode_to_the_text(
+    vocabulary: list[tuple[bytes, float]], tokenizer: Any, text: str
+) -> None:
     tokens = tokenizer(text)["input_ids"]
     assert tokens == encode(vocabulary, text)
     assert tokenizer.decode(tokens, skip_special_tokens=True) == text
 
 
-def test_by_hand(tokenizer: Any) -> None:
+def test_tokens_match_hand_calculation(tokenizer: Any) -> None:
     # "[ ][I][ ][a][m]": merges by score, in this order: " a" (2), so "am" is impossible; " I" (11); " a"+"m" = " am"
     # (12).
     assert tokenizer.convert_ids_to_tokens(tokenizer("I am")["input_ids"]) == ["<s>", "▁I", "▁am"]
@@ -58,7 +60,7 @@ def test_by_hand(tokenizer: Any) -> None:
     assert tokenizer("")["input_ids"] == [1]
 
 
-def test_same_tokens_for_real_texts(real_data: Path) -> None:
+def test_tokens_of_real_texts_match_llama2c(real_data: Path) -> None:
     path = real_data / "tiny_lm" / "tok512.bin"
     with (real_data / "empatheticdialogues" / "valid.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, quoting=csv.QUOTE_NONE))
@@ -69,7 +71,7 @@ def test_same_tokens_for_real_texts(real_data: Path) -> None:
     assert [t for t, tokens in zip(texts, found, strict=True) if tokens != encode(vocabulary, t)] == []
 
 
-def test_it_is_saved_as_it_is(tokenizer: Any, tmp_path: Path) -> None:
+def test_save_and_reload_keeps_tokens(tokenizer: Any, tmp_path: Path) -> None:
     import transformers
 
     tokenizer.save_pretrained(tmp_path)
@@ -89,13 +91,13 @@ def refused(path: Path) -> str:
 
 
 @pytest.mark.parametrize("bytes_left", [0, 3, 7, 101, -1])
-def test_a_cut_file_is_refused(bytes_left: int, path: Path, tmp_path: Path) -> None:
+def test_truncated_file_raises_error(bytes_left: int, path: Path, tmp_path: Path) -> None:
     cut = tmp_path / "t.bin"
     cut.write_bytes(path.read_bytes()[:bytes_left])
     assert "fetch the file again" in refused(cut)
 
 
-def test_a_file_that_ends_behind_a_piece_is_refused(tmp_path: Path) -> None:
+def test_file_without_all_byte_pieces_raises_error(tmp_path: Path) -> None:
     assert "lacks a piece for each byte" in refused(write_tokenizer(tmp_path / "t.bin", PIECES[:100]))
 
 
@@ -109,19 +111,19 @@ def test_a_file_that_ends_behind_a_piece_is_refused(tmp_path: Path) -> None:
     ],
     ids=["too long", "negative", "no score", "no text"],
 )
-def test_a_broken_piece_is_refused(piece: bytes, path: Path, tmp_path: Path) -> None:
+def test_invalid_piece_raises_error(piece: bytes, path: Path, tmp_path: Path) -> None:
     broken = tmp_path / "t.bin"
     broken.write_bytes(path.read_bytes() + piece)
     assert "is not a llama2.c tokenizer, or truncated" in refused(broken)
 
 
-def test_bytes_in_another_place_are_refused(tmp_path: Path) -> None:
+def test_misplaced_byte_pieces_raise_error(tmp_path: Path) -> None:
     assert "byte fallback" in refused(write_tokenizer(tmp_path / "t.bin", [*PIECES[:2], *PIECES[3:]]))
 
 
-def test_a_piece_twice_is_refused(tmp_path: Path) -> None:
+def test_duplicate_piece_raises_error(tmp_path: Path) -> None:
     assert "has a duplicate piece" in refused(write_tokenizer(tmp_path / "t.bin", [*PIECES, " the"]))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_error_names_the_file(tmp_path: Path) -> None:
     assert "cannot be read (No such file or directory)" in refused(tmp_path / "t.bin")

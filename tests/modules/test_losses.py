@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 # --- cross-entropy and squared error ---------------------------------------------------------------------------------
 
 
-def test_cross_entropy_with_one_true_class_is_torchs() -> None:
+def test_cross_entropy_with_one_hot_targets_matches_torch() -> None:
     torch.manual_seed(0)
     logits, classes = torch.randn(7, 5), torch.tensor([0, 4, 2, 2, 1, 3, 0])
     shares = torch.nn.functional.one_hot(classes, 5).float()
@@ -27,20 +27,20 @@ def test_cross_entropy_with_one_true_class_is_torchs() -> None:
     assert torch.allclose(soft_cross_entropy(logits, shares), expected)
 
 
-def test_cross_entropy_with_shares_by_hand() -> None:
+def test_cross_entropy_with_soft_targets_matches_hand_calculation() -> None:
     # The softmax of (0, ln 3) is (1/4, 3/4): half of ln 4 plus half of ln 4/3.
     loss = soft_cross_entropy(torch.tensor([[0.0, math.log(3)]]), torch.tensor([[0.5, 0.5]]))
     assert loss.item() == pytest.approx((math.log(4) + math.log(4 / 3)) / 2)
 
 
-def test_squared_error_is_in_steps_of_the_scale() -> None:
+def test_squared_error_is_measured_in_steps_of_the_scale() -> None:
     # The logit 0 is the middle of the scale, 3 of 1..5; the target at three quarters is 4, one step away. The logit ln
     # 9 is at nine tenths, 4.6; to 1 it is 3.6 steps, and 3.6 x 3.6 = 12.96.
     losses = squared_error(torch.tensor([0.0, math.log(9)]), torch.tensor([0.75, 0.0]), span=4.0)
     assert losses.tolist() == pytest.approx([1.0, 12.96])
 
 
-def test_logistic_loss_by_hand() -> None:
+def test_binary_cross_entropy_matches_hand_calculation() -> None:
     losses = binary_cross_entropy(torch.tensor([0.0, math.log(3), math.log(3)]), torch.tensor([True, True, False]))
     assert losses.tolist() == pytest.approx([math.log(2), math.log(4 / 3), math.log(4)])
 
@@ -86,14 +86,14 @@ def ours(logits: Floats, is_positive: NDArray[np.bool_], prior: float) -> tuple[
     return value.item(), tensor.grad.numpy()
 
 
-def test_risk_by_hand() -> None:
+def test_nnpu_risk_matches_hand_calculation() -> None:
     # l(ln 3) = 1/4 and l(-ln 3) = 3/4. Positives: ln 3; unlabelled: 0 and ln 3; prior .4. .4 x 1/4 = .1; the unlabelled
     # mean of l(-0) = 1/2 and l(-ln 3) = 3/4 is .625; .625 - .4 x 3/4 = .325.
     logits, is_positive = np.log([3.0, 1.0, 3.0]), np.array([True, False, False])
     assert ours(logits, is_positive, 0.4)[0] == pytest.approx(0.425)
 
 
-def test_a_negative_second_term_counts_0_by_hand() -> None:
+def test_nnpu_risk_clips_negative_second_term_at_zero() -> None:
     # The positive is at ln 3, the unlabelled at -ln 3: 1/4 - .4 x 3/4 = -.05 is clipped, so that .1 remains.
     logits, is_positive = np.log([3.0, 1 / 3]), np.array([True, False])
     value, gradient = ours(logits, is_positive, 0.4)
@@ -111,7 +111,7 @@ CASES = st.tuples(
 
 
 @given(CASES)
-def test_value_and_gradient_are_the_papers(case: tuple[list[float], list[float], float]) -> None:
+def test_nnpu_value_and_gradient_match_the_paper(case: tuple[list[float], list[float], float]) -> None:
     positive, unlabelled, prior = case
     logits = np.array(positive + unlabelled)
     is_positive = np.array([True] * len(positive) + [False] * len(unlabelled))
@@ -121,13 +121,13 @@ def test_value_and_gradient_are_the_papers(case: tuple[list[float], list[float],
         assert gradient == pytest.approx(algorithm_1(logits, is_positive, prior), abs=1e-6)
 
 
-def test_positives_alone_are_never_pushed_down() -> None:
+def test_nnpu_gradient_only_raises_positives_without_unlabelled() -> None:
     value, gradient = ours(np.array([0.0, 2.0]), np.array([True, True]), 0.3)
     assert value == pytest.approx(0.3 * sigmoid_loss(np.array([0.0, 2.0])).mean())
     assert (gradient < 0).all(), "a step against the gradient raises them"
 
 
-def test_unlabelled_alone_count_as_negative() -> None:
+def test_nnpu_treats_unlabelled_as_negative_without_positives() -> None:
     value, gradient = ours(np.array([0.0, 2.0]), np.array([False, False]), 0.3)
     assert value == pytest.approx(sigmoid_loss(np.array([0.0, -2.0])).mean())
     assert (gradient > 0).all()

@@ -9,7 +9,7 @@ from parlai_empathy.modules.packed_lstm import PackedLSTM
 
 
 @torch.no_grad()
-def test_a_text_has_the_same_states_alone_as_among_longer_ones() -> None:
+def test_states_do_not_depend_on_longer_texts_in_the_batch() -> None:
     torch.manual_seed(0)
     lstm, steps = PackedLSTM(4, 3), torch.randn(2, 5, 4)
     both = lstm(steps, torch.tensor([5, 2]))
@@ -20,7 +20,7 @@ def test_a_text_has_the_same_states_alone_as_among_longer_ones() -> None:
 
 @pytest.mark.parametrize("lengths", [[5, 2], [5, 5], [1, 1]])
 @pytest.mark.parametrize("learns", [True, False])
-def test_bfloat16_is_near_to_single_precision(lengths: list[int], learns: bool) -> None:
+def test_bfloat16_outputs_are_close_to_float32(lengths: list[int], learns: bool) -> None:
     """Including texts of equal length, which torch passes to a different backend."""
     torch.manual_seed(0)
     lstm, steps = PackedLSTM(4, 3), torch.randn(2, 5, 4)

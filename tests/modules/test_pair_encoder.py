@@ -47,7 +47,7 @@ def read(model: PairEncoder, *inputs: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_numbers_do_not_depend_on_the_batch(pooling: str) -> None:
+def test_outputs_do_not_depend_on_the_batch(pooling: str) -> None:
     """Outputs do not depend on padding, the other texts or the chunks, and keep their order."""
     model = model_of(pooling)
     tokens, segments, lengths = texts(70)  # more than five chunks
@@ -58,13 +58,13 @@ def test_numbers_do_not_depend_on_the_batch(pooling: str) -> None:
         assert torch.allclose(alone[0], together[i], atol=1e-5)
 
 
-def test_texts_differ() -> None:
+def test_different_texts_have_different_outputs() -> None:
     tokens, segments, lengths = texts(70)
     logits = read(model_of(), tokens, segments, lengths)
     assert (torch.cdist(logits, logits) + torch.eye(70) > 1e-3).all(), "else the test above would prove nothing"
 
 
-def test_a_padding_token_within_a_text_is_a_token() -> None:
+def test_padding_token_within_a_text_is_not_masked() -> None:
     """A text may contain the padding token's name; lengths, not ids, mark where a text ends."""
     tokens, segments, lengths = texts(40)
     tokens[3, 1] = 0
@@ -74,7 +74,7 @@ def test_a_padding_token_within_a_text_is_a_token() -> None:
     assert torch.allclose(alone[0], together[3], atol=1e-5)
 
 
-def test_mean_and_first_are_what_they_say() -> None:
+def test_poolings_match_mean_and_first_state() -> None:
     tokens, segments, lengths = texts(5)
     for pooling in POOLINGS:
         model = model_of(pooling)
@@ -87,7 +87,7 @@ def test_mean_and_first_are_what_they_say() -> None:
             assert torch.allclose(read(model, tokens, segments, lengths)[i], expected, atol=1e-5)
 
 
-def test_segments_count_for_encoders_that_know_them() -> None:
+def test_segments_affect_only_encoders_with_segment_embeddings() -> None:
     tokens, segments, lengths = texts(5)
     for types, changes_something in ((2, True), (1, False)):
         model = model_of(type_vocab_size=types)
@@ -96,7 +96,7 @@ def test_segments_count_for_encoders_that_know_them() -> None:
         assert torch.allclose(with_segments, without) is not changes_something
 
 
-def test_everything_that_is_used_learns_also_in_chunks() -> None:
+def test_all_used_parameters_get_gradients_with_chunks() -> None:
     model = model_of().train()
     model(*texts(40)).sum().backward()
     unused = {name for name, weights in model.named_parameters() if weights.grad is None}
@@ -105,7 +105,7 @@ def test_everything_that_is_used_learns_also_in_chunks() -> None:
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_the_head_reads_the_features(pooling: str) -> None:
+def test_logits_are_the_head_applied_to_features(pooling: str) -> None:
     model, inputs = model_of(pooling), texts(40)
     with torch.no_grad():
         features = model.features(*inputs)
@@ -114,7 +114,7 @@ def test_the_head_reads_the_features(pooling: str) -> None:
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_in_bfloat16_a_text_is_read_alike_in_any_batch_and_nearly_as_in_single_precision(pooling: str) -> None:
+def test_bfloat16_outputs_match_float32_and_other_batches_within_rounding(pooling: str) -> None:
     """Rounding errors stay below 4 %.
 
     bfloat16 has a rounding error of at most 2^-9, and some 20 roundings in two layers add up to 4 % at most. A batch
@@ -139,7 +139,7 @@ def test_in_bfloat16_a_text_is_read_alike_in_any_batch_and_nearly_as_in_single_p
 
 
 @pytest.mark.parametrize("fused", [True, False])
-def test_what_learns_and_reads_in_turns_reads_with_what_it_has_learnt(fused: bool) -> None:
+def test_evaluation_between_training_steps_uses_updated_weights(fused: bool) -> None:
     model, inputs = model_of(), texts(40)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.05, fused=fused)
     for _ in range(3):

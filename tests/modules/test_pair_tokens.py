@@ -31,7 +31,7 @@ def roberta() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
 
 
-def test_half_characters_are_read_as_question_marks(bert: Any) -> None:
+def test_lone_surrogates_become_question_marks(bert: Any) -> None:
     """Broken terminal input contains lone surrogates, which the tokenizers library rejects."""
     for found, expected in zip(
         pair_tokens(bert, ["a \ud83d"], ["\udcff b"], 64), pair_tokens(bert, ["a ?"], ["? b"], 64), strict=True
@@ -46,7 +46,7 @@ def read(tokenizer: Any, context: str, reply: str, longest: int = 64) -> tuple[l
     return tokenizer.convert_ids_to_tokens(tokens[0].tolist()), segments[0].tolist()
 
 
-def test_a_pair_is_what_the_tokenizer_itself_makes_of_it(bert: Any) -> None:
+def test_pair_matches_the_tokenizers_own_pair_encoding(bert: Any) -> None:
     for tokenizer in (bert, roberta()):
         tokens, segments, _ = pair_tokens(tokenizer, ["how do you do"], ["well"], 64)
         expected = tokenizer("how do you do", "well", return_token_type_ids=True)
@@ -55,36 +55,36 @@ def test_a_pair_is_what_the_tokenizer_itself_makes_of_it(bert: Any) -> None:
             assert segments[0].tolist() == expected["token_type_ids"]
 
 
-def test_a_reply_without_context_stands_alone(bert: Any) -> None:
+def test_empty_context_gives_single_text_encoding(bert: Any) -> None:
     assert read(bert, "", "hi") == (["[CLS]", "h", "##i", "[SEP]"], [0] * 4)
 
 
-def test_segments_tell_context_from_reply(bert: Any) -> None:
+def test_segments_distinguish_context_and_reply(bert: Any) -> None:
     tokens, segments = read(bert, "ab", "cde")
     assert tokens == ["[CLS]", "a", "##b", "[SEP]", "c", "##d", "##e", "[SEP]"]
     assert segments == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
-def test_the_separator_within_a_context_is_one_token(bert: Any) -> None:
+def test_separator_in_context_is_one_token(bert: Any) -> None:
     assert read(bert, "a [SEP] b", "c")[0] == ["[CLS]", "a", "[SEP]", "b", "[SEP]", "c", "[SEP]"]
 
 
-def test_a_long_context_loses_its_oldest_words_and_the_reply_none(bert: Any) -> None:
+def test_long_context_is_truncated_at_the_start(bert: Any) -> None:
     # 10 tokens, 3 of them special: 7 remain, 3 for the reply and 4 for the context.
     assert "".join(read(bert, "a b c d e f g", "x y z", 10)[0]) == "[CLS]defg[SEP]xyz[SEP]"
 
 
-def test_a_long_reply_keeps_its_beginning_and_may_take_what_the_context_leaves(bert: Any) -> None:
+def test_long_reply_is_truncated_at_the_end_using_space_left_by_context(bert: Any) -> None:
     # Of 7 tokens the reply is guaranteed half, 3; it gets 5 if the context has only two.
     assert "".join(read(bert, "a b c d e f g", "t u v w x y z", 10)[0]) == "[CLS]defg[SEP]tuv[SEP]"
     assert "".join(read(bert, "a b", "t u v w x y z", 10)[0]) == "[CLS]ab[SEP]tuvwx[SEP]"
 
 
-def test_a_long_text_alone_keeps_its_beginning(bert: Any) -> None:
+def test_long_reply_without_context_is_truncated_at_the_end(bert: Any) -> None:
     assert "".join(read(bert, "", "a b c d e f g h i j", 8)[0]) == "[CLS]abcdef[SEP]"
 
 
-def test_a_letter_may_be_several_tokens() -> None:
+def test_truncation_counts_tokens_not_characters() -> None:
     """An emoji is one character but four bytes, each of them a token."""
     tokens, _ = read(roberta(), "\U0001f600" * 9, "\U0001f622" * 6, 16)
     assert len(tokens) == 16  # 4 special tokens, 6 of the context, 6 of the reply
@@ -92,13 +92,13 @@ def test_a_letter_may_be_several_tokens() -> None:
     assert [place for place, token in enumerate(tokens) if token == "</s>"] == [7, 8, 15]
 
 
-def test_empty_texts_are_texts(bert: Any) -> None:
+def test_empty_replies_are_encoded(bert: Any) -> None:
     assert read(bert, "", "")[0] == ["[CLS]", "[SEP]"]
     assert read(bert, "a", "")[0] == ["[CLS]", "a", "[SEP]"]
     assert read(bert, "abcdefgh", "", 8)[0] == ["[CLS]", "##c", "##d", "##e", "##f", "##g", "##h", "[SEP]"]
 
 
-def test_each_different_text_is_encoded_once_to_be_read_apart(bert: Any) -> None:
+def test_twin_tokens_encode_each_distinct_text_once(bert: Any) -> None:
     tokens, segments, lengths, contexts, replies = twin_tokens(bert, ["ab", "", "ab"], ["c", "c", "ab"], 64)
     assert lengths.tolist() == [4, 3, 4]  # the context ab, the replies c and ab
     assert tokens[1].tolist() == [*bert("c")["input_ids"], bert.pad_token_id]
@@ -108,13 +108,13 @@ def test_each_different_text_is_encoded_once_to_be_read_apart(bert: Any) -> None
     assert replies.tolist() == [1, 1, 2]
 
 
-def test_read_apart_a_context_loses_its_oldest_and_a_reply_its_last_tokens(bert: Any) -> None:
+def test_twin_tokens_truncate_context_at_start_and_reply_at_end(bert: Any) -> None:
     tokens, *_ = twin_tokens(bert, ["abcdefgh"], ["abcdefgh"], 5)
     assert bert.convert_ids_to_tokens(tokens[0].tolist()) == ["[CLS]", "##f", "##g", "##h", "[SEP]"]
     assert bert.convert_ids_to_tokens(tokens[1].tolist()) == ["[CLS]", "a", "##b", "##c", "[SEP]"]
 
 
-def test_a_tokenizer_without_special_tokens_gives_an_empty_text_one_token() -> None:
+def test_empty_text_gets_one_token_without_special_tokens() -> None:
     tokenizer = roberta()
     tokenizer.backend_tokenizer.post_processor = processors.ByteLevel()
     tokens, segments, lengths = pair_tokens(tokenizer, ["", ""], ["", "ab"], 16)
@@ -123,7 +123,7 @@ def test_a_tokenizer_without_special_tokens_gives_an_empty_text_one_token() -> N
     assert segments.tolist() == [[0, 0], [0, 0]]
 
 
-def test_a_batch_is_padded_on_the_right(bert: Any) -> None:
+def test_batch_is_padded_on_the_right(bert: Any) -> None:
     tokens, segments, lengths = pair_tokens(bert, ["", "ab"], ["c", "d"], 64)
     assert tokens.shape == segments.shape == (2, 6)
     assert lengths.tolist() == [3, 6]
@@ -131,7 +131,7 @@ def test_a_batch_is_padded_on_the_right(bert: Any) -> None:
     assert tokens.dtype == torch.long
 
 
-def test_a_tokenizers_own_limits_have_no_influence(bert: Any) -> None:
+def test_tokenizer_truncation_and_padding_settings_are_ignored(bert: Any) -> None:
     """Some tokenizers, such as the default encoder's, come with truncation and padding settings."""
     bert.backend_tokenizer.enable_truncation(4)
     bert.backend_tokenizer.enable_padding(length=30)
@@ -142,7 +142,7 @@ TEXTS = st.text(alphabet="ab \U0001f600é", max_size=40)
 
 
 @given(TEXTS, TEXTS, st.integers(8, 24))
-def test_no_text_is_longer_than_allowed_or_loses_more_than_it_must(context: str, reply: str, longest: int) -> None:
+def test_truncation_keeps_as_many_tokens_as_allowed(context: str, reply: str, longest: int) -> None:
     tokenizer = roberta()
     tokens, _ = read(tokenizer, context, reply, longest)
     whole = len(context.encode()) + len(reply.encode()) + (4 if context and reply else 2)

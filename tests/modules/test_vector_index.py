@@ -30,7 +30,7 @@ def problems(draw: st.DrawFn) -> tuple[Tensor, Tensor, int]:
 
 @settings(max_examples=150)
 @given(problem=problems(), block=st.sampled_from([1, 3, 5, 2**16]))
-def test_exact_search_is_sorting_whatever_the_blocks(problem: tuple[Tensor, Tensor, int], block: int) -> None:
+def test_exact_search_matches_sorting_for_any_block_size(problem: tuple[Tensor, Tensor, int], block: int) -> None:
     queries, vectors, k = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vector_index, "_BLOCK", block)
@@ -44,7 +44,7 @@ def test_exact_search_is_sorting_whatever_the_blocks(problem: tuple[Tensor, Tens
         assert all(row[i] > row[i + 1] or found[i] < found[i + 1] for i in range(len(row) - 1))
 
 
-def test_the_first_of_equal_vectors_is_the_best_one() -> None:
+def test_exact_search_returns_equal_vectors_in_order() -> None:
     vectors = torch.ones(300, 2)
     assert exact_search(torch.ones(1, 2), vectors, 300)[1].tolist() == [list(range(300))]
 
@@ -72,13 +72,13 @@ def recall(index: VectorIndex, queries: Tensor) -> float:
     return float((index.search(queries, 1)[0] >= best - 1e-5 * best.abs()).double().mean())
 
 
-def test_the_index_finds_nearly_all_best_vectors(index: VectorIndex) -> None:
+def test_index_finds_nearly_all_best_vectors(index: VectorIndex) -> None:
     assert index.recall >= 0.99
     assert recall(index, QUERIES) == index.recall
     assert recall(index, clustered(400, seed=5)) >= 0.97  # different queries than those it was built with
 
 
-def test_what_the_index_finds_has_its_own_score_in_order(index: VectorIndex) -> None:
+def test_index_results_have_exact_scores_in_descending_order(index: VectorIndex) -> None:
     scores, places = index.search(QUERIES, 20)
     assert scores.shape == places.shape == (200, 20)
     torch.testing.assert_close(scores, (QUERIES @ VECTORS.T).gather(1, places))
@@ -86,7 +86,7 @@ def test_what_the_index_finds_has_its_own_score_in_order(index: VectorIndex) -> 
     assert all(len(set(row)) == 20 for row in places.tolist())
 
 
-def test_an_index_that_looks_everywhere_is_exact_search(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_searching_all_lists_matches_exact_search(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then only the quantisation could cause errors, and all vectors are scored again."""
     monkeypatch.setattr(index, "shortlist", len(VECTORS))
     monkeypatch.setattr(index._index, "nprobe", index._index.nlist)
@@ -94,7 +94,7 @@ def test_an_index_that_looks_everywhere_is_exact_search(index: VectorIndex, monk
         torch.testing.assert_close(found, expected)
 
 
-def test_more_than_there_are_is_padded(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_results_are_padded(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index._index, "nprobe", 1)
     scores, places = index.search(QUERIES[:3], len(VECTORS))
     assert ((places >= 0) == scores.isfinite()).all()
@@ -102,7 +102,7 @@ def test_more_than_there_are_is_padded(index: VectorIndex, monkeypatch: pytest.M
     assert (places[:, 0] >= 0).all()
 
 
-def test_near_copies_have_more_of_them_scored_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_near_duplicates_enlarge_the_shortlist(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four-bit codes cannot distinguish them: as many must be scored again as there are copies."""
     pytest.importorskip("faiss")
     monkeypatch.setattr(vector_index, "_SHORTLIST", 10)
@@ -117,7 +117,7 @@ def test_near_copies_have_more_of_them_scored_again(monkeypatch: pytest.MonkeyPa
     assert ((index.search(queries, 1)[0] >= best - 1e-5 * best.abs()).double().mean()) == index.recall
 
 
-def test_queries_that_are_like_nothing_look_into_more_lists() -> None:
+def test_queries_far_from_centroids_probe_more_lists() -> None:
     """Their best matches are far from the centroids most similar to them."""
     pytest.importorskip("faiss")
     draw = torch.Generator().manual_seed(2)
@@ -128,7 +128,7 @@ def test_queries_that_are_like_nothing_look_into_more_lists() -> None:
     assert index._index.nprobe > 16
 
 
-def test_what_cannot_be_found_ends_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_recall_stops_the_build_and_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """If only one vector is scored again, searching more lists does not help, so the build does not try."""
     pytest.importorskip("faiss")
     monkeypatch.setattr(vector_index, "_SHORTLIST", 1)
@@ -140,7 +140,7 @@ def test_what_cannot_be_found_ends_and_is_told(monkeypatch: pytest.MonkeyPatch) 
     assert index._index.nprobe < index._index.nlist
 
 
-def test_a_vector_with_an_odd_number_of_dimensions_can_be_indexed() -> None:
+def test_odd_number_of_dimensions_can_be_indexed() -> None:
     pytest.importorskip("faiss")
     vectors = clustered(1000, dim=7)
     index = VectorIndex.build(vectors, lambda places: vectors[places], clustered(50, dim=7))
@@ -150,7 +150,7 @@ def test_a_vector_with_an_odd_number_of_dimensions_can_be_indexed() -> None:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def test_a_stored_index_answers_as_before(index: VectorIndex, tmp_path: Path) -> None:
+def test_saved_and_loaded_index_gives_same_results(index: VectorIndex, tmp_path: Path) -> None:
     index.save(tmp_path / "pool.index", "f00d")
     assert [path.name for path in tmp_path.iterdir()] == ["pool.index"]
     loaded = VectorIndex.load(tmp_path / "pool.index", "f00d", lambda places: VECTORS[places])
@@ -160,13 +160,13 @@ def test_a_stored_index_answers_as_before(index: VectorIndex, tmp_path: Path) ->
         assert torch.equal(found, expected)
 
 
-def test_the_index_of_other_vectors_is_not_taken(index: VectorIndex, tmp_path: Path) -> None:
+def test_index_of_other_vectors_is_not_loaded(index: VectorIndex, tmp_path: Path) -> None:
     index.save(tmp_path / "pool.index", "f00d")
     assert VectorIndex.load(tmp_path / "pool.index", "beef", lambda places: VECTORS[places]) is None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
-def test_a_truncated_index_is_not_taken(index: VectorIndex, tmp_path: Path, share: float) -> None:
+def test_truncated_index_is_not_loaded(index: VectorIndex, tmp_path: Path, share: float) -> None:
     path = tmp_path / "pool.index"
     index.save(path, "f00d")
     whole = path.read_bytes()
@@ -174,7 +174,7 @@ def test_a_truncated_index_is_not_taken(index: VectorIndex, tmp_path: Path, shar
     assert VectorIndex.load(path, "f00d", lambda places: VECTORS[places]) is None
 
 
-def test_an_index_of_an_earlier_version_is_not_taken(index: VectorIndex, tmp_path: Path) -> None:
+def test_index_of_earlier_version_is_not_loaded(index: VectorIndex, tmp_path: Path) -> None:
     """It does not contain the shortlist size."""
     path = tmp_path / "pool.index"
     index.save(path, "f00d")
@@ -184,14 +184,14 @@ def test_an_index_of_an_earlier_version_is_not_taken(index: VectorIndex, tmp_pat
     assert VectorIndex.load(path, "f00d", lambda places: VECTORS[places]) is None
 
 
-def test_something_else_with_the_right_end_is_not_taken(tmp_path: Path) -> None:
+def test_invalid_or_missing_index_file_is_not_loaded(tmp_path: Path) -> None:
     pytest.importorskip("faiss")
     (tmp_path / "pool.index").write_bytes(b'no index\n{"fingerprint": "f00d", "recall": 1.0}')
     assert VectorIndex.load(tmp_path / "pool.index", "f00d", lambda places: VECTORS[places]) is None
     assert VectorIndex.load(tmp_path / "none.index", "f00d", lambda places: VECTORS[places]) is None
 
 
-def test_without_faiss_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_faiss_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingDependencyError, match=r"parlai-empathy\[index\]"):
         VectorIndex.build(VECTORS, lambda places: VECTORS[places], QUERIES)

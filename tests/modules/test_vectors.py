@@ -41,26 +41,26 @@ def error_of(path: Path, *words: str, dim: int = 3) -> str:
 # --- formats ---------------------------------------------------------------------------------------------------------
 
 
-def test_gloves_layout(tmp_path: Path) -> None:
+def test_glove_format_is_read(tmp_path: Path) -> None:
     found, weight = copied(file_of(tmp_path, "sad 1 -2.5 3e-1\nglad .5 0 7\n"), "glad", "lonely", "sad")
     assert found == 2
     expected = [[0.5, 0, 7], [-1, -1, -1], [1, -2.5, 0.3]]  # "lonely" is not in the file
     torch.testing.assert_close(weight, torch.tensor(expected))
 
 
-def test_fasttexts_layout_has_a_header_and_a_space_at_each_end_of_line(tmp_path: Path) -> None:
+def test_fasttext_header_and_trailing_spaces_are_skipped(tmp_path: Path) -> None:
     found, weight = copied(file_of(tmp_path, "2 3\nsad 1 2 3 \nglad 4 5 6 \n"), "glad", "2")
     assert found == 1  # the header's "2" is not read as a word
     assert weight.tolist() == [[4, 5, 6], [-1, -1, -1]]
 
 
-def test_windows_line_ends_and_a_missing_last_one(tmp_path: Path) -> None:
+def test_windows_line_endings_and_missing_final_newline_are_read(tmp_path: Path) -> None:
     found, weight = copied(file_of(tmp_path, "sad 1 2 3\r\nglad 4 5 6"), "sad", "glad")
     assert found == 2
     assert weight.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
-def test_a_words_first_line_counts(tmp_path: Path) -> None:
+def test_first_line_of_a_duplicate_word_is_used(tmp_path: Path) -> None:
     found, weight = copied(file_of(tmp_path, "sad 1 2 3\nsad 7 8 9\n"), "sad")
     assert found == 1
     assert weight.tolist() == [[1, 2, 3]]
@@ -71,32 +71,32 @@ def test_a_words_first_line_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "word", ["naïve", "😢", "\u00a0", "can\u2028t", "x\u0085y", "x\ry", "\ufeff", "1", "-0.5", "don't", "#"]
 )
-def test_words_with_odd_characters(tmp_path: Path, word: str) -> None:
+def test_words_with_unusual_characters_are_read(tmp_path: Path, word: str) -> None:
     found, weight = copied(file_of(tmp_path, f"first 0 0 0\n{word} 1 2 3\nlast 4 5 6\n"), word, "last")
     assert found == 2
     assert weight.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
-def test_a_word_with_spaces_is_not_taken_for_its_first_part(tmp_path: Path) -> None:
+def test_entry_with_spaces_is_not_read_as_its_first_word(tmp_path: Path) -> None:
     # GloVe's largest file has entries of several words, such as an e-mail address after "at".
     found, weight = copied(file_of(tmp_path, ". . . 9 9 9\nat me@example.org 9 9 9\nat 1 2 3\n"), "at", ".")
     assert found == 1
     assert weight.tolist() == [[1, 2, 3], [-1, -1, -1]]
 
 
-def test_empty_lines_and_an_empty_file_hold_no_word(tmp_path: Path) -> None:
+def test_empty_lines_and_empty_file_contain_no_words(tmp_path: Path) -> None:
     assert copied(file_of(tmp_path, "\n\nsad 1 2 3\n\n"), "sad")[0] == 1
     assert copied(file_of(tmp_path, ""), "sad")[0] == 0
 
 
-def test_the_rows_keep_the_type_of_the_weights(tmp_path: Path) -> None:
+def test_copied_rows_keep_dtype_of_weights(tmp_path: Path) -> None:
     weight = torch.zeros(1, 3, dtype=torch.float16)
     copy_vectors(file_of(tmp_path, "sad 1 2 3\n"), {"sad": 0}, weight)
     assert weight.dtype == torch.float16
     assert weight.tolist() == [[1, 2, 3]]
 
 
-def test_it_writes_into_a_parameter_that_is_trained(tmp_path: Path) -> None:
+def test_vectors_are_copied_into_trainable_parameter(tmp_path: Path) -> None:
     embedding = torch.nn.Embedding(1, 3)
     copy_vectors(file_of(tmp_path, "sad 1 2 3\n"), {"sad": 0}, embedding.weight)
     assert embedding.weight.tolist() == [[1, 2, 3]]
@@ -109,7 +109,7 @@ number = st.floats(-1e6, 1e6, width=32)
 
 @settings(max_examples=60)
 @given(vectors=st.dictionaries(token, st.tuples(number, number), min_size=1, max_size=8), header=st.booleans())
-def test_what_was_written_is_read(
+def test_written_vectors_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, vectors: dict[str, tuple[float, float]], header: bool
 ) -> None:
     lines = [f"{len(vectors)} 2"] if header else []
@@ -124,7 +124,7 @@ def test_what_was_written_is_read(
 
 
 @pytest.mark.parametrize(("line", "count"), [("glad 1 2", 2), ("glad 1 2 3 4", 4), ("glad", 0)])
-def test_a_line_of_the_wrong_size_is_named_with_the_option_to_change(tmp_path: Path, line: str, count: int) -> None:
+def test_wrong_vector_size_error_names_line_and_option(tmp_path: Path, line: str, count: int) -> None:
     message = error_of(file_of(tmp_path, f"sad 1 2 3\n{line}\n"), "sad", "glad")
     assert "line 2" in message
     assert f"{count} numbers" in message
@@ -132,33 +132,35 @@ def test_a_line_of_the_wrong_size_is_named_with_the_option_to_change(tmp_path: P
 
 
 @pytest.mark.parametrize("value", ["abc", "1,5", "nan", "inf", "-inf", "0x10"])
-def test_what_is_no_number_is_named_with_its_line(tmp_path: Path, value: str) -> None:
+def test_invalid_number_error_names_line_and_value(tmp_path: Path, value: str) -> None:
     message = error_of(file_of(tmp_path, f"sad 1 2 3\nglad 1 {value} 2\n"), "sad", "glad")
     assert "line 2" in message
     assert value in message
     assert "fetch the file again" in message
 
 
-def test_lines_of_unknown_words_are_not_even_looked_at(tmp_path: Path) -> None:
+def test_lines_of_unused_words_are_not_parsed(tmp_path: Path) -> None:
     assert copied(file_of(tmp_path, "strange 1 x\nsad 1 2 3\n"), "sad")[0] == 1
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
+def test_missing_file_raises_error(tmp_path: Path) -> None:
     assert "No such file" in error_of(tmp_path / "none.txt", "sad")
 
 
-def test_a_folder(tmp_path: Path) -> None:
+def test_folder_instead_of_file_raises_error(tmp_path: Path) -> None:
     assert "directory" in error_of(tmp_path, "sad")
 
 
-def test_a_file_that_is_not_text(tmp_path: Path) -> None:
+def test_binary_file_raises_error(tmp_path: Path) -> None:
     gzips_first_bytes = b"\x1f\x8b\x08\x00\x00\x00"
     assert "text file" in error_of(file_of(tmp_path, gzips_first_bytes), "sad")
 
 
 @settings(max_examples=60)
 @given(content=st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_arbitrary_bytes_are_read_or_raise_one_line_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     path = file_of(tmp_path_factory.mktemp("bytes"), b"sad 1 2 3\nglad " + content)
     with contextlib.suppress(ModelFileError):
         found, _ = copied(path, "sad", "glad")
@@ -177,7 +179,7 @@ def columns(path: Path, words: Iterable[str]) -> dict[str, list[float]]:
     return {fields[0]: [float(field) for field in fields[1:]] for fields in lines if fields[0] in wanted}
 
 
-def test_real_glove(real_data: Path) -> None:
+def test_real_glove_vectors_match_the_file(real_data: Path) -> None:
     path = real_data / "word_vectors" / "glove.twitter.25d.top11925.txt"
     words = ("the", "lonely", "happy", "qwxzjk")
     found, weight = copied(path, *words, dim=25)
@@ -187,6 +189,6 @@ def test_real_glove(real_data: Path) -> None:
         torch.testing.assert_close(weight[i], torch.tensor(expected.get(word, [-1.0] * 25)))
 
 
-def test_real_glove_of_another_size_than_the_models(real_data: Path) -> None:
+def test_real_glove_with_wrong_embedding_size_raises_error(real_data: Path) -> None:
     message = error_of(real_data / "word_vectors" / "glove.twitter.25d.top11925.txt", "the", dim=300)
     assert "line 1: 25 numbers, but --embedding-size is 300" in message
