@@ -77,19 +77,19 @@ def as_sets(pair: tuple[list[float], list[float]]) -> list[list[float]]:
     return [sorted(two) for two in zip(*pair, strict=True)]
 
 
-def test_pairings_by_hand() -> None:
+def test_pairings_match_hand_calculation() -> None:
     ratings = [[5, 1, 4], [2, 2, 5], [_, 3, 1], [1, 2, 4, 5]]
     assert as_sets(two_ratings(ratings, "closest")) == [[4, 5], [2, 2], [1, 3], [1, 2]]
     assert as_sets(two_ratings(ratings, "lowest")) == [[1, 4], [2, 2], [1, 3], [1, 2]]
     assert as_sets(two_ratings(ratings, "highest")) == [[4, 5], [2, 5], [1, 3], [4, 5]]
 
 
-def test_of_equally_close_pairs_the_lower_one_is_taken() -> None:
+def test_closest_pairing_breaks_ties_by_lower_pair() -> None:
     assert as_sets(two_ratings([[5, 3, 1], [4, 5, 2, 1]], "closest")) == [[1, 3], [1, 2]]
 
 
 @given(rows, st.integers(0, 5))
-def test_pairings_are_pairs_of_the_item(ratings: list[list[int]], seed: int) -> None:
+def test_pairings_choose_the_best_pair_within_each_item(ratings: list[list[int]], seed: int) -> None:
     rated = [item for item in ratings if len(item) > 1]
     assume(rated)
     for pairing, best in {
@@ -107,7 +107,7 @@ def test_pairings_are_pairs_of_the_item(ratings: list[list[int]], seed: int) -> 
             assert all(pair in of_item for pair, of_item in zip(found, pairs, strict=True))
 
 
-def test_random_pairs_and_raters_are_all_equally_frequent() -> None:
+def test_random_pairing_is_uniform_over_ordered_pairs() -> None:
     found = Counter(zip(*two_ratings([[1, 2, 3]] * 6000, "random"), strict=True))
     # Six ordered pairs, each expected 1000 times with a standard deviation of sqrt(6000 * 1/6 * 5/6) = 29.
     assert set(found) == {(1, 2), (2, 1), (1, 3), (3, 1), (2, 3), (3, 2)}
@@ -115,14 +115,14 @@ def test_random_pairs_and_raters_are_all_equally_frequent() -> None:
 
 
 @pytest.mark.parametrize("pairing", ["closest", "lowest", "highest"])
-def test_raters_are_assigned_at_random(pairing: str) -> None:
+def test_pairings_assign_raters_at_random(pairing: str) -> None:
     first, second = two_ratings([[1, 2]] * 2000, pairing)
     assert 900 <= first.count(1) <= 1100  # expected: 1000, standard deviation 22
     assert second == [3 - value for value in first]
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
-def test_seed_and_place_decide_what_is_random(pairing: str) -> None:
+def test_random_pairing_depends_only_on_seed_and_item_position(pairing: str) -> None:
     ratings = made_up(40)
     first, second = two_ratings(ratings, pairing, seed=3)
     assert two_ratings([item[::-1] for item in ratings], pairing, seed=3) == (first, second)
@@ -135,7 +135,7 @@ def test_seed_and_place_decide_what_is_random(pairing: str) -> None:
 # --- weighted kappa --------------------------------------------------------------------------------------------------
 
 
-def test_kappa_of_two_values_by_hand() -> None:
+def test_weighted_kappa_of_two_values_matches_hand_calculation() -> None:
     # 20 times both say 1, 15 times both say 2; they differ 5 and 10 times. Agreement: 35/50 = .7; by chance: .5 * .6 +
     # .5 * .4 = .5. Kappa is (.7 - .5) / (1 - .5) = .4; with two values all weights are equal.
     first = [1] * 20 + [1] * 5 + [2] * 10 + [2] * 15
@@ -144,7 +144,7 @@ def test_kappa_of_two_values_by_hand() -> None:
         assert weighted_kappa(first, second, weights) == pytest.approx(0.4)
 
 
-def test_kappa_of_three_values_by_hand() -> None:
+def test_weighted_kappa_of_three_values_matches_hand_calculation() -> None:
     # The distances between the raters are 0, 1, 0, 0, 2: sum 3, sum of squares 5. The frequencies are 2, 1, 2
     # and 2, 2, 1. By chance: (2*2*1 + 2*1*2 + 1*2*1 + 1*1*1 + 2*2*2 + 2*2*1) / 5 = 23/5,
     # squared: (2*2*1 + 2*1*4 + 1*2*1 + 1*1*1 + 2*2*4 + 2*2*1) / 5 = 35/5.
@@ -153,7 +153,7 @@ def test_kappa_of_three_values_by_hand() -> None:
     assert weighted_kappa(first, second, "quadratic") == pytest.approx(1 - 5 / (35 / 5))
 
 
-def test_values_that_nobody_gave_count_as_steps() -> None:
+def test_unused_scale_points_count_as_steps_in_weighted_kappa() -> None:
     # If only 1, 2 and 5 exist, 2 and 5 are one step apart: the square is 1, by chance (2*4 + 1 + 2*1 + 4) / 3 = 5. On
     # the scale 1..5 it is 9, by chance (2*16 + 1 + 2*9 + 16) / 3 = 67/3.
     first, second = [1, 2, 5], [1, 5, 5]
@@ -161,18 +161,20 @@ def test_values_that_nobody_gave_count_as_steps() -> None:
     assert weighted_kappa(first, second, scale=(5, 4, 3, 2, 1)) == pytest.approx(1 - 9 / (67 / 3))
 
 
-def test_constant_but_different_raters_agree_as_by_chance() -> None:
+def test_weighted_kappa_of_constant_different_raters_is_zero() -> None:
     assert weighted_kappa([1, 1, 1], [2, 2, 2]) == pytest.approx(0)
 
 
-def test_items_that_one_rater_left_out_do_not_count() -> None:
+def test_weighted_kappa_ignores_items_with_a_missing_rating() -> None:
     assert weighted_kappa([1, _, 2, 2], [1, 5, _, 1]) == weighted_kappa([1, 2], [1, 1])
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("scale", [None, SCALE])
 @given(pairs=st.lists(st.tuples(rating, rating), min_size=2, max_size=20))
-def test_kappa_is_scikit_learns(weights: str, scale: tuple[int, ...] | None, pairs: list[tuple[int, int]]) -> None:
+def test_weighted_kappa_matches_scikit_learn(
+    weights: str, scale: tuple[int, ...] | None, pairs: list[tuple[int, int]]
+) -> None:
     assume(len({value for pair in pairs for value in pair}) > 1)
     first, second = zip(*pairs, strict=True)
     theirs = cohen_kappa_score(first, second, weights=weights, labels=scale and list(scale))
@@ -197,7 +199,7 @@ TEN_BY_FIVE = [
 ]
 
 
-def test_fleiss_of_the_known_example() -> None:
+def test_fleiss_kappa_matches_textbook_example() -> None:
     # The squares add up to 196 + 60 + 70 + 94 + 74 + 98 + 58 + 46 + 66 + 66 = 828; agreement is
     # (828 - 140) / (10 * 14 * 13) = .378022. The categories have 20, 28, 39, 21 and 32 of the 140 ratings:
     # by chance it is (400 + 784 + 1521 + 441 + 1024) / 140^2 = .212755. Kappa is (.378022 - .212755) / (1 - .212755) =
@@ -206,18 +208,18 @@ def test_fleiss_of_the_known_example() -> None:
     assert fleiss_kappa(ratings) == pytest.approx(0.209931, abs=1e-6)
 
 
-def test_fleiss_by_hand() -> None:
+def test_fleiss_kappa_matches_hand_calculation() -> None:
     # Two of three items agree: 2/3. Each value has half of the ratings: 1/2 by chance. (2/3 - 1/2) / (1 - 1/2) = 1/3.
     assert fleiss_kappa([[1, 1], [1, 2], [2, 2]]) == pytest.approx(1 / 3)
 
 
-def test_fleiss_does_not_depend_on_the_scale() -> None:
+def test_fleiss_kappa_does_not_depend_on_the_scale() -> None:
     ratings = made_up(20)
     assert fleiss_kappa(ratings, scale=range(1, 10)) == pytest.approx(fleiss_kappa(ratings))
 
 
 @given(triples)
-def test_fleiss_is_its_definition(ratings: list[list[int]]) -> None:
+def test_fleiss_kappa_matches_its_definition(ratings: list[list[int]]) -> None:
     assume(varies(ratings))
     pairs = [a == b for item in ratings for a, b in combinations(item, 2)]
     frequencies = Counter(value for item in ratings for value in item)
@@ -232,11 +234,11 @@ def test_fleiss_is_its_definition(ratings: list[list[int]]) -> None:
 @pytest.mark.parametrize(
     ("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
 )
-def test_alpha_of_the_published_example(level: str, alpha: float) -> None:
+def test_alpha_matches_published_example(level: str, alpha: float) -> None:
     assert krippendorff_alpha(PUBLISHED, level) == pytest.approx(alpha, abs=0.0005)
 
 
-def test_alpha_by_hand() -> None:
+def test_alpha_matches_hand_calculation() -> None:
     # Of the 6 ordered pairs within items, 2 differ. Each value has 3 of the 6 ratings: 2 * 3 * 3 = 18 of all 30 ordered
     # pairs differ, which is 3.6 of 6. Alpha is 1 - 2 / 3.6; with two values, all levels except ratio are equal.
     ratings = [[1, 1], [1, 2], [2, 2]]
@@ -246,13 +248,13 @@ def test_alpha_by_hand() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @given(ratings=rows)
-def test_alpha_is_the_packages(level: str, ratings: list[list[int]]) -> None:
+def test_alpha_matches_krippendorff_package(level: str, ratings: list[list[int]]) -> None:
     assume(varies(ratings))
     assert krippendorff_alpha(ratings, level) == pytest.approx(package_alpha(ratings, level), abs=1e-10)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_alpha_is_the_packages_with_many_missing_and_uneven_values(level: str) -> None:
+def test_alpha_matches_package_with_missing_and_uneven_values(level: str) -> None:
     generator = np.random.default_rng(1)
     values = [0, 0.5, 1, 2.75, 10, 100]
     ratings = [[_ if r < 0 else values[r] for r in item] for item in generator.integers(-4, 6, size=(300, 7)).tolist()]
@@ -262,7 +264,9 @@ def test_alpha_is_the_packages_with_many_missing_and_uneven_values(level: str) -
 @pytest.mark.parametrize(
     ("attribute", "items", "missing"), [("Engaging", 375, 0), ("Error recovery", 125, 154), ("Overall", 500, 0)]
 )
-def test_alpha_of_real_ratings_is_the_packages(real_data: Path, attribute: str, items: int, missing: int) -> None:
+def test_alpha_of_real_ratings_matches_krippendorff_package(
+    real_data: Path, attribute: str, items: int, missing: int
+) -> None:
     dialogues = json.loads((real_data / "engagement" / "fed_data.json").read_text(encoding="utf-8"))
     given_to = [dialogue["annotations"].get(attribute, []) for dialogue in dialogues]
     # Some entries are the text "Not applicable" instead of a number.
@@ -282,7 +286,7 @@ MEASURES: dict[str, Callable[[Ratings], float]] = {
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES.keys())
 @given(ratings=triples, seed=st.integers(0, 99))
-def test_order_of_items_and_of_raters_means_nothing(
+def test_agreement_does_not_depend_on_order_of_items_or_raters(
     measure: Callable[[Ratings], float], ratings: list[list[int]], seed: int
 ) -> None:
     assume(varies(ratings))
@@ -298,7 +302,7 @@ def test_perfect_agreement_is_one(measure: Callable[[Ratings], float]) -> None:
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES.keys())
-def test_ratings_at_random_agree_about_as_by_chance(measure: Callable[[Ratings], float]) -> None:
+def test_random_ratings_have_agreement_near_zero(measure: Callable[[Ratings], float]) -> None:
     ratings = np.random.default_rng(2).integers(1, 6, size=(3000, 3)).tolist()
     assert abs(measure(ratings)) < 0.04
 
@@ -312,14 +316,14 @@ def numbers(ratings: Ratings, **options: int) -> dict[str, Agreement]:
     return named | {"fleiss": report.fleiss} | report.alphas
 
 
-def test_report_counts_what_has_two_ratings() -> None:
+def test_report_counts_items_with_two_ratings() -> None:
     report = agreement([[1, 2, 3], [4, _, _], [_, 2, 2], [], [5, 5, 4]], SCALE, resamples=20)
     assert (report.items, report.ratings, report.left_out) == (3, 8, 2)
     assert set(report.kappas) == {(pairing, weights) for pairing in PAIRINGS for weights in WEIGHTS}
     assert set(report.alphas) == {"ordinal", "interval"}
 
 
-def test_report_has_the_values_of_the_measures() -> None:
+def test_report_values_match_single_measures() -> None:
     ratings = made_up(50)
     report = agreement(ratings, SCALE, seed=3, resamples=5)
     for (pairing, weights), found in report.kappas.items():
@@ -329,7 +333,7 @@ def test_report_has_the_values_of_the_measures() -> None:
         assert found.value == pytest.approx(krippendorff_alpha(ratings, level))
 
 
-def test_intervals_are_plain_loops_over_drawn_items() -> None:
+def test_intervals_match_explicit_bootstrap() -> None:
     ratings = made_up(30)
     two = np.array(two_ratings(ratings, "random", seed=4))
     generator = np.random.default_rng(4)
@@ -347,7 +351,7 @@ def test_intervals_are_plain_loops_over_drawn_items() -> None:
         assert (found[name].low, found[name].high) == pytest.approx(tuple(expected), abs=1e-10)
 
 
-def test_intervals_with_missing_ratings_are_plain_loops_too() -> None:
+def test_intervals_with_missing_ratings_match_explicit_bootstrap() -> None:
     ratings: list[list[float | None]] = [
         [_ if (i + j) % 4 == 0 else r for j, r in enumerate(item)] for i, item in enumerate(made_up(30))
     ]
@@ -359,20 +363,20 @@ def test_intervals_with_missing_ratings_are_plain_loops_too() -> None:
     assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, [2.5, 97.5])), abs=1e-10)
 
 
-def test_more_items_make_narrower_intervals_around_the_value() -> None:
+def test_intervals_contain_the_value_and_shrink_with_more_items() -> None:
     few, many = numbers(made_up(50), resamples=200), numbers(made_up(800), resamples=200)
     for name, found in many.items():
         assert found.low < found.value < found.high
         assert found.high - found.low < (few[name].high - few[name].low) / 2  # sqrt(50 / 800) is 1/4
 
 
-def test_report_is_the_same_for_the_same_seed() -> None:
+def test_report_is_reproducible_with_same_seed() -> None:
     ratings = made_up(30)
     assert agreement(ratings, SCALE, seed=1, resamples=20) == agreement(ratings, SCALE, seed=1, resamples=20)
     assert agreement(ratings, SCALE, seed=1, resamples=20) != agreement(ratings, SCALE, seed=2, resamples=20)
 
 
-def test_signatures() -> None:
+def test_signatures_list_the_settings() -> None:
     found = numbers(made_up(20), seed=7, resamples=30)
     shared = f"n:20|ratings:60|interval:95%|resamples:30|seed:7|version:{__version__}"
     assert found["closest linear"].signature == (
@@ -399,7 +403,7 @@ UNEVEN = (
 )
 
 
-def test_ratings_that_are_all_the_same() -> None:
+def test_equal_ratings_raise_error() -> None:
     for measure in MEASURES.values():
         assert message_of(lambda measure=measure: measure([[3, 3], [3, 3]])) == SAME
     for weights in WEIGHTS:
@@ -407,7 +411,7 @@ def test_ratings_that_are_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("ratings", [[], [[]], [[1], [2, _]], [[_, _]]])
-def test_no_item_with_two_ratings(ratings: Ratings) -> None:
+def test_items_without_two_ratings_raise_error(ratings: Ratings) -> None:
     message = f"no agreement: none of {len(ratings)} items has two ratings"
     for measure in MEASURES.values():
         assert message_of(lambda measure=measure: measure(ratings)) == message
@@ -416,12 +420,12 @@ def test_no_item_with_two_ratings(ratings: Ratings) -> None:
     assert message_of(lambda: weighted_kappa([1] * len(ratings), [_] * len(ratings))) == message
 
 
-def test_fleiss_of_uneven_items() -> None:
+def test_fleiss_kappa_of_uneven_items_raises_error() -> None:
     assert message_of(lambda: fleiss_kappa([[1, 2, 3], [1, 1, 1], [1, 2], [1]])) == UNEVEN
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
-def test_a_rating_that_is_no_number(wrong: float) -> None:
+def test_non_finite_rating_raises_error(wrong: float) -> None:
     message = f"item 1 (the first is 0) has the rating {wrong}: give None for a missing one"
     ratings = [[1, 2], [2, wrong]]
     for measure in MEASURES.values():
@@ -432,7 +436,7 @@ def test_a_rating_that_is_no_number(wrong: float) -> None:
 
 
 @pytest.mark.parametrize("far", [1e160, -1e200, 1e308])
-def test_a_slip_that_nobody_can_square(far: float) -> None:
+def test_overflowing_rating_makes_interval_alpha_not_computable(far: float) -> None:
     """Its squared distances overflow, which gives 1 - inf / inf; ranks and steps between values stay finite."""
     ratings = [[1, 2, 2], [2, 3, 3], [1, 1, far], [3, 3, 2]]
     message = "no agreement: ratings are too far apart to compute with: correct or rescale them"
@@ -446,20 +450,20 @@ def test_a_slip_that_nobody_can_square(far: float) -> None:
     assert report.alphas["ordinal"].value is not None
 
 
-def test_a_rating_that_is_not_on_the_scale() -> None:
+def test_rating_off_the_scale_raises_error() -> None:
     message = "item 1 (the first is 0) has the rating 6, which is not on the scale: 1, 2, 3, 4, 5"
     assert message_of(lambda: agreement([[1, 2], [6], [2, 2]], SCALE)) == message
     assert message_of(lambda: fleiss_kappa([[1, 2], [6, 1]], SCALE)) == message
     assert message_of(lambda: weighted_kappa([1, 2], [2, 6], scale=SCALE)) == message
 
 
-def test_raters_of_different_items() -> None:
+def test_unequal_numbers_of_ratings_raise_error() -> None:
     assert message_of(lambda: weighted_kappa([1, 2, 3], [1, 2])) == (
         "no kappa for 3 ratings by one rater and 2 by the other: each item needs both"
     )
 
 
-def test_report_says_why_a_number_is_missing_and_keeps_the_others() -> None:
+def test_report_gives_reason_for_missing_fleiss_and_keeps_other_values() -> None:
     ratings = [*made_up(30), [1, 1], [5, 5]]
     report = agreement(ratings, SCALE, resamples=20)
     assert report.fleiss[:3] == (None, None, None)
@@ -469,7 +473,7 @@ def test_report_says_why_a_number_is_missing_and_keeps_the_others() -> None:
     assert all(found.value is not None and found.reason is None for found in report.alphas.values())
 
 
-def test_report_of_items_that_have_the_same_highest_ratings() -> None:
+def test_report_has_no_kappa_for_pairing_with_equal_ratings() -> None:
     report = agreement([[1, 5, 5], [2, 5, 5], [5, 5, 5], [3, 5, 5]] * 5, SCALE, resamples=20)
     for weights in WEIGHTS:
         assert report.kappas["highest", weights][:3] == (None, None, None)
@@ -477,7 +481,7 @@ def test_report_of_items_that_have_the_same_highest_ratings() -> None:
         assert report.kappas["lowest", weights].value is not None
 
 
-def test_report_of_too_few_items_has_no_numbers() -> None:
+def test_report_gives_no_value_when_too_few_resamples_are_usable() -> None:
     # Each item is unanimous: half of the resamples draw only one of the two items, where agreement is undefined.
     reports = [agreement([[1, 1], [2, 2]], SCALE, seed=seed, resamples=31) for seed in range(20)]
     reasons = {report.alphas["ordinal"].reason for report in reports}
@@ -490,13 +494,13 @@ def test_report_of_too_few_items_has_no_numbers() -> None:
         assert report.alphas["ordinal"].value == (1 if report.alphas["ordinal"].reason is None else None)
 
 
-def test_single_resamples_that_cannot_be_used_do_not_matter() -> None:
+def test_unusable_resamples_are_left_out() -> None:
     # In .9^10 = 35 % of the resamples the last item is missing and all ratings are equal; in the others alpha is 1.
     found = agreement([[1, 1]] * 9 + [[2, 2]], SCALE, resamples=200).alphas["interval"]
     assert found[:3] == (1, 1, 1)
 
 
-def test_options_that_cannot_work() -> None:
+def test_invalid_options_raise_option_error() -> None:
     assert message_of(lambda: two_ratings([[1, 2]], "near"), OptionError) == (
         "pairing 'near': must be one of closest, lowest, highest, random"
     )

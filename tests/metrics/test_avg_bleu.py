@@ -52,12 +52,12 @@ def sacrebleus(pairs: Pairs, order: int) -> BLEUScore:
 
 @pytest.mark.parametrize("order", ORDERS)
 @given(pairs=corpora)
-def test_corpus_bleu_is_sacrebleus(order: int, pairs: Pairs) -> None:
+def test_corpus_bleu_matches_sacrebleu(order: int, pairs: Pairs) -> None:
     assert corpus_bleu(added_up(pairs), order) == pytest.approx(sacrebleus(pairs, order).score, abs=1e-9)
 
 
 @given(pairs=corpora)
-def test_counts_are_sacrebleus(pairs: Pairs) -> None:
+def test_counts_match_sacrebleu(pairs: Pairs) -> None:
     statistics, theirs = added_up(pairs), sacrebleus(pairs, 4)
     assert list(statistics.matches) == list(theirs.counts)
     assert list(statistics.totals) == list(theirs.totals)
@@ -65,7 +65,7 @@ def test_counts_are_sacrebleus(pairs: Pairs) -> None:
 
 
 @given(corpus=st.lists(st.tuples(tokens, st.lists(tokens.filter(len), min_size=3, max_size=3)), min_size=1, max_size=5))
-def test_of_several_references_counts_are_sacrebleus(corpus: list[tuple[list[str], list[list[str]]]]) -> None:
+def test_counts_with_several_references_match_sacrebleu(corpus: list[tuple[list[str], list[list[str]]]]) -> None:
     bleu = BLEU(tokenize="none", smooth_method="none", effective_order=False, force=True)
     streams = [[" ".join(references[i]) for _, references in corpus] for i in range(3)]
     theirs = bleu.corpus_score([" ".join(reply) for reply, _ in corpus], streams)
@@ -95,7 +95,9 @@ def published_replies(path: Path, reply: str, reference: str) -> list[tuple[list
         ("MoEL_generation_result.txt", "MOE:", "ref:", 5255),
     ],
 )
-def test_real_systems_get_sacrebleus_score(real_data: Path, file: str, reply: str, reference: str, count: int) -> None:
+def test_scores_of_published_replies_match_sacrebleu(
+    real_data: Path, file: str, reply: str, reference: str, count: int
+) -> None:
     pairs = published_replies(real_data / "peers" / file, reply, reference)
     assert len(pairs) == count  # the number of lines with a reference in the log
     theirs = [sacrebleus(pairs, order).score for order in ORDERS]
@@ -108,7 +110,7 @@ def test_real_systems_get_sacrebleus_score(real_data: Path, file: str, reply: st
 # --- by hand ---------------------------------------------------------------------------------------------------------
 
 
-def test_brevity_penalty_by_hand() -> None:
+def test_brevity_penalty_matches_hand_calculation() -> None:
     # The reply is the first 4 of the reference's 6 tokens: every n-gram matches, so each precision is 1 and only the
     # brevity penalty remains, exp(1 - 6/4) = exp(-0.5) = 0.606531 for each order.
     statistics = added_up(words("the cat sat on", "the cat sat on the mat"))
@@ -116,14 +118,14 @@ def test_brevity_penalty_by_hand() -> None:
     assert avg_bleu(statistics) == pytest.approx(60.6531, abs=1e-4)
 
 
-def test_a_longer_reply_gets_no_bonus() -> None:
+def test_longer_reply_gets_no_bonus() -> None:
     # 4 of 6 words and 3 of 5 bigrams match: BLEU-1 is 100 * 4/6, BLEU-2 is 100 * sqrt(4/6 * 3/5) = 63.2456.
     statistics = added_up(words("a b c d x y", "a b c d"))
     assert corpus_bleu(statistics, 1) == pytest.approx(66.6667, abs=1e-4)
     assert corpus_bleu(statistics, 2) == pytest.approx(63.2456, abs=1e-4)
 
 
-def test_repeated_words_count_as_often_as_in_the_reference() -> None:
+def test_repeated_words_are_clipped_to_the_reference_count() -> None:
     # "the" occurs three times and is clipped to one: 1 of 3. No bigram matches, so BLEU-2 to BLEU-4 are 0.
     statistics = added_up(words("the the the", "the cat"))
     assert statistics.matches == (1, 0, 0, 0)
@@ -131,7 +133,7 @@ def test_repeated_words_count_as_often_as_in_the_reference() -> None:
     assert avg_bleu(statistics) == pytest.approx(100 / 3 / 4)
 
 
-def test_counts_are_added_before_they_are_divided() -> None:
+def test_counts_are_summed_before_division() -> None:
     # Words: 2 of 2 and 0 of 1, so 2 of 3 together (the mean of the two replies' precisions would be 1/2).
     # Bigrams: 1 of 1. Lengths are equal: BLEU-1 = 66.6667, BLEU-2 = 100 * sqrt(2/3) = 81.6497.
     statistics = added_up(words("a b", "a b", "c", "d"))
@@ -139,18 +141,18 @@ def test_counts_are_added_before_they_are_divided() -> None:
     assert corpus_bleu(statistics, 2) == pytest.approx(81.6497, abs=1e-4)
 
 
-def test_case_is_kept() -> None:
+def test_matching_is_case_sensitive() -> None:
     assert bleu_statistics(["Sorry"], ["sorry"]).matches == (0, 0, 0, 0)
 
 
-def test_an_order_without_a_match_makes_its_bleu_zero_and_leaves_the_lower_ones() -> None:
+def test_order_without_matches_is_zero_without_affecting_lower_orders() -> None:
     statistics = added_up(words("a b x", "b a x"))
     assert corpus_bleu(statistics, 1) == 100
     assert [corpus_bleu(statistics, order) for order in (2, 3, 4)] == [0, 0, 0]
     assert avg_bleu(statistics) == 25
 
 
-def test_an_empty_reply_has_no_ngram_and_makes_the_corpus_shorter() -> None:
+def test_empty_reply_counts_only_towards_reference_length() -> None:
     assert bleu_statistics([], ["a", "b"]) == BleuStatistics((0, 0, 0, 0), (0, 0, 0, 0), 0, 2)
     assert avg_bleu(bleu_statistics([], ["a", "b"])) == 0
     # With "a b" for "a b": 2 of 2 words match, and the references have 4 tokens in all, not 2: exp(1 - 4/2) = 0.367879.
@@ -158,7 +160,7 @@ def test_an_empty_reply_has_no_ngram_and_makes_the_corpus_shorter() -> None:
     assert corpus_bleu(statistics, 1) == pytest.approx(36.7879, abs=1e-4)
 
 
-def test_bleu_of_nothing_is_an_error_and_not_zero() -> None:
+def test_empty_references_raise_error() -> None:
     nothing = bleu_statistics([], [])
     for compute in (avg_bleu, lambda statistics: corpus_bleu(statistics, 1), lambda s: AvgBleu(s, "re").value()):
         with pytest.raises(NotComputableError, match=r"^BLEU: all references are empty$"):
@@ -179,7 +181,7 @@ def metrics_of(pairs: Iterable[tuple[list[str], list[str]]]) -> list[AvgBleu]:
 
 
 @given(pairs=corpora)
-def test_parlais_metric_adds_up_to_the_corpus_and_not_to_a_mean(pairs: Pairs) -> None:
+def test_metric_aggregates_to_corpus_value(pairs: Pairs) -> None:
     metrics = Metrics()
     for metric in metrics_of(pairs):
         metrics.add("avg_bleu", metric)
@@ -190,16 +192,16 @@ def test_parlais_metric_adds_up_to_the_corpus_and_not_to_a_mean(pairs: Pairs) ->
     assert math.isclose(total.value(), sum(sacrebleus(pairs, order).score for order in ORDERS) / 4, abs_tol=1e-9)
 
 
-def test_nothing_added_changes_nothing() -> None:
+def test_adding_none_returns_the_metric() -> None:
     (metric,) = metrics_of(words("a b", "a b"))
     assert (metric + None) is metric
 
 
-def test_over_several_tasks_the_tasks_count_alike() -> None:
+def test_tasks_are_macro_averaged() -> None:
     assert metrics_of(words("a", "a"))[0].macro_average
 
 
-def test_signature() -> None:
+def test_signature_lists_the_settings() -> None:
     first, second = metrics_of(words("a", "a", "b", "b"))
     assert (first + second).signature == (
         "AVG BLEU|orders:1-4|smoothing:none|case:kept|tokens:re|references:1|pool:7-abc|n:2|split:test"
@@ -207,7 +209,7 @@ def test_signature() -> None:
     )
 
 
-def test_signature_of_written_replies() -> None:
+def test_signature_of_generated_replies_names_the_decoding() -> None:
     first, second = (
         AvgBleu(bleu_statistics(*pair), tokens="peers", split="test", case="lower", decoding="beam,size=5")
         for pair in words("a", "a", "b", "b")

@@ -10,7 +10,7 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.bootstrap import bootstrap, expanded_interval, percentile_interval
 
 
-def test_bootstrap_draws_places_with_replacement() -> None:
+def test_bootstrap_draws_indices_with_replacement() -> None:
     seen: list[NDArray[np.intp]] = []
     values = bootstrap(lambda drawn: float(seen.append(drawn) or drawn.mean()), n=4, resamples=200, seed=1)
     assert values.tolist() == [drawn.mean() for drawn in seen]
@@ -20,12 +20,12 @@ def test_bootstrap_draws_places_with_replacement() -> None:
     assert len({tuple(drawn.tolist()) for drawn in seen}) > 100  # of 256 possible resamples
 
 
-def test_percentile_interval_by_hand() -> None:
+def test_percentile_interval_matches_hand_calculation() -> None:
     # 101 values 0..100: at a level of 90 %, 5 % of them lie below 5 and 5 % above 95.
     assert percentile_interval(np.arange(101.0)[::-1], 0.9) == pytest.approx((5, 95))
 
 
-def test_expanded_interval_by_hand() -> None:
+def test_expanded_interval_matches_hand_calculation() -> None:
     # For ten items, Student's quantile with nine degrees of freedom is 2.262157; times sqrt(10 / 9) it is 2.384519,
     # beyond which a normal distribution has .8551 %.
     assert expanded_interval(np.arange(100_001.0)[::-1], 10) == pytest.approx((855, 99_145), abs=1)
@@ -35,7 +35,7 @@ def test_expanded_interval_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("n", "narrow"), [(8, 0.91), (10, 0.92), (20, 0.94)])
-def test_an_expanded_interval_has_its_level_for_few_items(n: int, narrow: float) -> None:
+def test_expanded_interval_has_nominal_coverage_for_small_samples(n: int, narrow: float) -> None:
     """The coverage estimated from 2,000 samples has a standard deviation of .005."""
     generator = np.random.default_rng(n)
     inside = {expanded_interval: 0, percentile_interval: 0}
@@ -48,7 +48,7 @@ def test_an_expanded_interval_has_its_level_for_few_items(n: int, narrow: float)
     assert inside[percentile_interval] < narrow * 2000
 
 
-def test_too_few_usable_resamples() -> None:
+def test_too_few_usable_resamples_raise_error() -> None:
     def sometimes(drawn: NDArray[np.intp]) -> float:
         if 0 in drawn:
             raise NotComputableError("not with this one")

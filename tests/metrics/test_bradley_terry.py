@@ -19,28 +19,28 @@ def fitted(rows: list[list[float]]) -> list[float]:
     return list(bradley_terry(np.array(rows, dtype=float), list("ABCDEFG"[: len(rows)])))
 
 
-def test_two_systems_by_hand() -> None:
+def test_two_systems_match_hand_calculation() -> None:
     # 30 wins to 10: odds of 3, so log-odds of log 3, split evenly around 0.
     assert fitted([[0, 30], [10, 0]]) == pytest.approx([math.log(3) / 2, -math.log(3) / 2])
     # 5 wins, 4 ties, 1 loss: a tie is half a win, so 7 to 3.
     assert fitted([[0, 7], [3, 0]]) == pytest.approx([math.log(7 / 3) / 2, -math.log(7 / 3) / 2])
 
 
-def test_three_systems_by_hand() -> None:
+def test_three_systems_match_hand_calculation() -> None:
     # Wins in the ratios 2:1, 2:1 and 4:1 fit the strengths log 4, log 2 and log 1 exactly (their mean: log 2).
     assert fitted([[0, 20, 40], [10, 0, 20], [10, 10, 0]]) == pytest.approx([math.log(2), 0, -math.log(2)])
     # Each system wins as often as it loses.
     assert fitted([[0, 3, 1], [1, 0, 3], [3, 1, 0]]) == pytest.approx([0, 0, 0], abs=1e-9)
 
 
-def test_systems_that_never_met_are_compared_through_others() -> None:
+def test_systems_are_compared_indirectly_through_others() -> None:
     # A beats B 3:1 and B beats C 3:1: neighbours differ by log 3.
     assert fitted([[0, 3, 0], [1, 0, 3], [0, 1, 0]]) == pytest.approx([math.log(3), 0, -math.log(3)])
 
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(1, 30), min_size=12, max_size=12))
-def test_against_another_fit(counts: list[int]) -> None:
+def test_strengths_match_numerical_optimisation(counts: list[int]) -> None:
     wins = np.zeros((4, 4))
     wins[~np.eye(4, dtype=bool)] = counts
 
@@ -59,7 +59,7 @@ def test_against_another_fit(counts: list[int]) -> None:
     assert ((wins + wins.T) * chances).sum(axis=1) == pytest.approx(wins.sum(axis=1))
 
 
-def test_nearly_always_is_no_infinity() -> None:
+def test_extreme_win_counts_give_finite_strengths() -> None:
     assert fitted([[0, 10_000], [1, 0]]) == pytest.approx([math.log(1e4) / 2, -math.log(1e4) / 2])
     tiny = fitted([[0, 500, 500, 500], [0.5, 0, 500, 500], [0.5, 0.5, 0, 500], [0.5, 0.5, 0.5, 0]])
     assert all(map(math.isfinite, tiny))
@@ -105,10 +105,10 @@ def test_nearly_always_is_no_infinity() -> None:
         ),
     ],
 )
-def test_no_strengths(rows: list[list[float]], message: str) -> None:
+def test_undefined_strengths_raise_error(rows: list[list[float]], message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         fitted(rows)
 
 
-def test_a_tie_is_enough() -> None:
+def test_one_tie_makes_strengths_finite() -> None:
     assert fitted([[0, 3.5], [0.5, 0]]) == pytest.approx([math.log(7) / 2, -math.log(7) / 2])

@@ -38,7 +38,7 @@ def columns(pairs: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def test_values_by_hand() -> None:
+def test_values_match_hand_calculation() -> None:
     # Deviations from the means: -1.5, -.5, .5, 1.5 and -1.5, .5, -.5, 1.5. The products add up to 4, the squares to 5
     # and 5. The numbers are their own ranks. Of the 6 pairs of items one is discordant: (5 - 1) / 6.
     scores, ratings = [1, 2, 3, 4], [1, 3, 2, 4]
@@ -47,7 +47,7 @@ def test_values_by_hand() -> None:
     assert correlation("kendall", scores, ratings, resamples=9).value == pytest.approx(4 / 6)
 
 
-def test_ties_by_hand() -> None:
+def test_values_with_ties_match_hand_calculation() -> None:
     # The ratings' ranks are 1.5, 1.5, 3, with deviations -.5, -.5, 1: the products with -1, 0, 1 add up to 1.5, the
     # squares to 2 and 1.5. Kendall: two pairs are concordant, one is tied in the ratings: tau-b is 2 / sqrt(3 * 2).
     scores, ratings = [10, 20, 40], [1, 1, 2]
@@ -55,7 +55,7 @@ def test_ties_by_hand() -> None:
     assert correlation("kendall", scores, ratings, resamples=9).value == pytest.approx(2 / math.sqrt(6))
 
 
-def test_p_values_by_hand() -> None:
+def test_p_values_match_hand_calculation() -> None:
     # Of the 24 orders of four items, only the same and the reverse order have |tau| = 1: p = 2 / 24.
     assert correlation("kendall", [1, 2, 3, 4], [1, 2, 3, 4], resamples=9).p_value == pytest.approx(2 / 24)
     # For four items and r = .8: t = .8 * sqrt(2 / .36) = 1.885618. With two degrees of freedom the distribution
@@ -75,7 +75,7 @@ def test_p_values_by_hand() -> None:
 @pytest.mark.parametrize(("kind", "scipys"), [("spearman", stats.spearmanr), ("kendall", stats.kendalltau)])
 @settings(max_examples=15)
 @given(items=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=3, max_size=5))
-def test_p_values_of_few_items_are_shares_of_all_orders(
+def test_p_values_of_few_items_match_all_permutations(
     kind: str, scipys: Callable[..., Any], items: list[tuple[int, int]]
 ) -> None:
     x, y = columns(items)
@@ -86,7 +86,7 @@ def test_p_values_of_few_items_are_shares_of_all_orders(
     assert _p_value(kind, np.array(x, float), np.array(y, float)) == (pytest.approx(share), "exact")
 
 
-def test_p_values_of_many_items_are_scipys() -> None:
+def test_p_values_of_many_items_match_scipy() -> None:
     x, y = columns([(n, n * n % 11 + n) for n in range(10)])
     tied = [number // 2 for number in y]
     for kind, scipys, ratings, p in (
@@ -105,7 +105,7 @@ def test_p_values_of_many_items_are_scipys() -> None:
 
 @pytest.mark.parametrize("kind", ["spearman", "kendall"])
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
-def test_chance_alone_is_seen_no_more_often_than_it_should_be(kind: str, n: int) -> None:
+def test_p_values_of_few_items_keep_the_false_positive_rate(kind: str, n: int) -> None:
     """Over all orders of unrelated items, at most 5 % have p <= .05."""
     own = np.arange(float(n))
     found = [_p_value(kind, own, np.array(order))[0] for order in permutations(own)]
@@ -115,7 +115,7 @@ def test_chance_alone_is_seen_no_more_often_than_it_should_be(kind: str, n: int)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=20)
 @given(pairs=pairs_that_differ)
-def test_scores_and_ratings_can_be_exchanged(kind: str, pairs: list[tuple[int, int]]) -> None:
+def test_correlation_is_symmetric(kind: str, pairs: list[tuple[int, int]]) -> None:
     x, y = columns(pairs)
     there, back = correlation(kind, x, y, resamples=9), correlation(kind, y, x, resamples=9)
     assert there[:5] == pytest.approx(back[:5])
@@ -124,7 +124,7 @@ def test_scores_and_ratings_can_be_exchanged(kind: str, pairs: list[tuple[int, i
 @pytest.mark.parametrize("kind", ["spearman", "kendall"])
 @settings(max_examples=20)
 @given(pairs=pairs_that_differ)
-def test_rank_correlations_know_the_order_only(kind: str, pairs: list[tuple[int, int]]) -> None:
+def test_rank_correlation_ignores_monotone_transformations(kind: str, pairs: list[tuple[int, int]]) -> None:
     x, y = columns(pairs)
     same = correlation(kind, [math.exp(number / 10) for number in x], [number**3 for number in y], resamples=9)
     assert same == correlation(kind, x, y, resamples=9)
@@ -133,7 +133,7 @@ def test_rank_correlations_know_the_order_only(kind: str, pairs: list[tuple[int,
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=20)
 @given(pairs=pairs_that_differ)
-def test_opposite_scores_give_the_opposite_correlation(kind: str, pairs: list[tuple[int, int]]) -> None:
+def test_negated_scores_give_negated_correlation(kind: str, pairs: list[tuple[int, int]]) -> None:
     x, y = columns(pairs)
     value, p_value, low, high, n, _ = correlation(kind, x, y, resamples=9)
     assert correlation(kind, [-number for number in x], y, resamples=9)[:5] == pytest.approx(
@@ -142,7 +142,7 @@ def test_opposite_scores_give_the_opposite_correlation(kind: str, pairs: list[tu
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_coefficient_alone(kind: str) -> None:
+def test_coefficient_equals_value_of_correlation(kind: str) -> None:
     x, y = normal(30, 0.5, seed=8)
     assert coefficient(kind, x, y) == correlation(kind, x, y, resamples=9).value
     with pytest.raises(NotComputableError, match=r"^no correlation for 2 items: at least 3 are needed$"):
@@ -150,7 +150,7 @@ def test_the_coefficient_alone(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_follows_exactly_correlates_fully(kind: str) -> None:
+def test_linear_relation_has_correlation_one(kind: str) -> None:
     value, _, low, high, n, _ = correlation(kind, [1, 2, 3, 4, 5], [3, 5, 7, 9, 11])
     assert (value, low, high) == pytest.approx((1, 1, 1))
     assert n == 5
@@ -160,7 +160,7 @@ def test_what_follows_exactly_correlates_fully(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_interval_is_a_plain_loop_over_drawn_items(kind: str) -> None:
+def test_interval_matches_explicit_bootstrap(kind: str) -> None:
     def ranks(x: NDArray[np.float64]) -> NDArray[np.float64]:
         return (x[:, None] > x).sum(axis=1) + (x[:, None] == x).sum(axis=1) / 2
 
@@ -184,14 +184,14 @@ def test_interval_is_a_plain_loop_over_drawn_items(kind: str) -> None:
     assert (found.value, found.low, found.high) == pytest.approx(expected)
 
 
-def test_interval_of_a_large_sample_is_fishers() -> None:
+def test_interval_of_large_sample_matches_fisher_transformation() -> None:
     # Fisher's transformation: atanh of r is normal with a standard deviation of 1 / sqrt(n - 3).
     found = correlation("pearson", *normal(2000, 0.6, seed=3))
     z, width = math.atanh(found.value), 1.959964 / math.sqrt(2000 - 3)
     assert (found.low, found.high) == pytest.approx((math.tanh(z - width), math.tanh(z + width)), abs=0.006)
 
 
-def test_interval_contains_the_truth_about_as_often_as_it_says() -> None:
+def test_interval_has_nominal_coverage() -> None:
     found = [correlation("pearson", *normal(60, 0.5, seed), resamples=100) for seed in range(100)]
     # 95 of 100 are expected; percentile intervals are known to be slightly too narrow for samples of this size.
     assert 86 <= sum(c.low <= 0.5 <= c.high for c in found) <= 99
@@ -204,13 +204,13 @@ def test_interval_contains_the_truth_about_as_often_as_it_says() -> None:
     # For the normal distribution with rho = .5 (Kruskal 1958): 6/pi asin(rho/2) and 2/pi asin(rho).
     [("pearson", 0.5), ("spearman", 6 / math.pi * math.asin(0.25)), ("kendall", 2 / math.pi * math.asin(0.5))],
 )
-def test_interval_contains_the_truth_of_a_normal_distribution(kind: str, truth: float) -> None:
+def test_interval_contains_true_value_of_normal_distribution(kind: str, truth: float) -> None:
     found = correlation(kind, *normal(500, 0.5, seed=6), resamples=300)
     assert found.low < truth < found.high
     assert found.high - found.low < 0.2
 
 
-def test_seed_level_and_resamples_decide_the_interval_and_nothing_else() -> None:
+def test_seed_and_level_change_only_the_interval() -> None:
     x, y = normal(30, 0.5, seed=5)
     first, again = correlation("pearson", x, y, resamples=200), correlation("pearson", x, y, resamples=200)
     assert first == again
@@ -221,7 +221,7 @@ def test_seed_level_and_resamples_decide_the_interval_and_nothing_else() -> None
     assert first.low < narrow.low < narrow.high < first.high
 
 
-def test_resamples_of_one_value_are_left_out() -> None:
+def test_constant_resamples_are_left_out() -> None:
     # Four of five items have the same rating: in (4/5)^5 = 33 % of the resamples all ratings are equal.
     found = correlation("pearson", [1, 2, 3, 4, 5], [0, 0, 0, 0, 1])
     assert -1 <= found.low < found.value < found.high <= 1
@@ -230,7 +230,7 @@ def test_resamples_of_one_value_are_left_out() -> None:
 # --- signatures ------------------------------------------------------------------------------------------------------
 
 
-def test_signatures() -> None:
+def test_signature_lists_the_settings() -> None:
     found: Correlation = correlation("kendall", [1, 2, 3, 4], [1, 3, 2, 4], resamples=20, seed=3, level=0.9)
     assert found.signature == f"kendall|n:4|p:exact|interval:90%|resamples:20|seed:3|version:{__version__}"
 
@@ -252,20 +252,20 @@ WRONG: dict[str, tuple[list[float], list[float], str]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("scores", "ratings", "message"), WRONG.values(), ids=WRONG.keys())
-def test_what_cannot_be_computed(kind: str, scores: list[float], ratings: list[float], message: str) -> None:
+def test_invalid_data_raises_error(kind: str, scores: list[float], ratings: list[float], message: str) -> None:
     with pytest.raises(NotComputableError) as raised:
         correlation(kind, scores, ratings)
     assert str(raised.value) == message
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_numbers_that_overflow() -> None:
+def test_overflow_raises_error() -> None:
     message = "no correlation: scores or ratings are too large to compute with: rescale them"
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         correlation("pearson", [0, 0, 1e308], [-1e308, -1e308, 0])
 
 
-def test_options_that_cannot_work() -> None:
+def test_invalid_options_raise_option_error() -> None:
     with pytest.raises(OptionError, match=r"^kind 'pearsons': must be one of pearson, spearman, kendall$"):
         correlation("pearsons", GOOD, GOOD)
     with pytest.raises(OptionError, match=r"^resamples 0: must be at least 1$"):

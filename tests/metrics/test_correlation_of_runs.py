@@ -19,7 +19,7 @@ PEOPLE = [1.0, 2.5, 3.0, 3.5, 5.0, 4.0]
 RUNS = [[0.1, 0.4, 0.3, 0.8, 0.9, 0.7], [0.5, 0.2, 0.6, 0.4, 0.9, 0.1], [3.0, 1.0, 2.0, 5.0, 4.0, 6.0]]
 
 
-def test_values_mean_best_and_deviation_are_scipys() -> None:
+def test_values_mean_best_and_deviation_match_scipy() -> None:
     for kind, theirs in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
         values = [theirs(run, PEOPLE).statistic for run in RUNS]
         found = correlation_of_runs(kind, RUNS, PEOPLE, resamples=20)
@@ -31,14 +31,14 @@ def test_values_mean_best_and_deviation_are_scipys() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
-def test_a_single_run_is_an_ordinary_correlation(kind: str) -> None:
+def test_single_run_matches_plain_correlation(kind: str) -> None:
     found = correlation_of_runs(kind, RUNS[:1], PEOPLE, resamples=50, seed=3)
     alone = correlation(kind, RUNS[0], PEOPLE, resamples=50, seed=3)
     assert (found.mean, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
     assert found.deviation is None
 
 
-def test_the_interval_is_of_the_mean_on_items_that_all_runs_share() -> None:
+def test_interval_is_of_the_mean_over_runs_on_the_same_items() -> None:
     # The two runs are each other's negatives on the same items: their mean is 0 in each resample.
     found = correlation_of_runs("pearson", [PEOPLE, [-x for x in PEOPLE]], PEOPLE, resamples=30)
     assert (found.mean, found.low, found.high) == pytest.approx((0, 0, 0), abs=1e-12)
@@ -46,7 +46,7 @@ def test_the_interval_is_of_the_mean_on_items_that_all_runs_share() -> None:
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=3, unique=True))
-def test_several_times_the_same_run_is_that_run(seeds: list[int]) -> None:
+def test_repeated_identical_runs_match_a_single_run(seeds: list[int]) -> None:
     scores = np.random.default_rng(seeds[0]).normal(size=6).tolist()
     once = correlation_of_runs("spearman", [scores], PEOPLE, resamples=10)
     often = correlation_of_runs("spearman", [scores] * (len(seeds) + 1), PEOPLE, resamples=10)
@@ -55,7 +55,7 @@ def test_several_times_the_same_run_is_that_run(seeds: list[int]) -> None:
     assert often.deviation == pytest.approx(0)
 
 
-def test_the_signature_says_what_decided_it() -> None:
+def test_signature_lists_the_settings() -> None:
     found = correlation_of_runs("pearson", RUNS, PEOPLE, resamples=20, seed=4, level=0.9, about="fed")
     assert found.signature.startswith("pearson|set:fed|n:6|runs:3|interval:90%|resamples:20|seed:4|version:")
     assert "set:" not in correlation_of_runs("pearson", RUNS, PEOPLE, resamples=20).signature
@@ -71,12 +71,12 @@ def test_the_signature_says_what_decided_it() -> None:
         ([[*RUNS[0][:5], math.nan]], PEOPLE, r"^scores\[5\] is nan: "),
     ],
 )
-def test_what_cannot_be_correlated_is_an_error(runs: list[list[float]], people: list[float], message: str) -> None:
+def test_invalid_data_raises_error(runs: list[list[float]], people: list[float], message: str) -> None:
     with pytest.raises(NotComputableError, match=message):
         correlation_of_runs("pearson", runs, people, resamples=5)
 
 
-def test_options_are_checked() -> None:
+def test_invalid_options_raise_option_error() -> None:
     with pytest.raises(OptionError, match=r"^resamples 0: "):
         correlation_of_runs("pearson", RUNS, PEOPLE, resamples=0)
     with pytest.raises(OptionError, match=r"^kind 'rho': "):

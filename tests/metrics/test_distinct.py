@@ -16,25 +16,25 @@ from parlai_empathy.metrics.distinct import Distinct, distinct, distinct_of_one
 replies_of_words = st.lists(st.lists(st.sampled_from("abc"), max_size=5), min_size=1, max_size=8)
 
 
-def test_of_the_whole_corpus_and_not_of_single_replies() -> None:
+def test_distinct_is_computed_over_the_whole_corpus() -> None:
     # Words: a b a, a b: 2 distinct of 5. Bigrams: ab ba, ab: 2 distinct of 3.
     replies = [["a", "b", "a"], ["a", "b"]]
     assert distinct(replies, 1) == pytest.approx(40)
     assert distinct(replies, 2) == pytest.approx(200 / 3)
 
 
-def test_no_pair_goes_over_the_end_of_a_reply() -> None:
+def test_bigrams_do_not_cross_replies() -> None:
     assert distinct([["a", "b"], ["c", "d"]], 2) == 100
     assert distinct([["a"], ["a", "b"], []], 2) == 100
 
 
 @pytest.mark.parametrize("replies", [[], [[]], [["a"], ["b"]]])
-def test_of_no_pair_is_an_error(replies: list[list[str]]) -> None:
+def test_replies_without_bigrams_raise_error(replies: list[list[str]]) -> None:
     with pytest.raises(NotComputableError, match=r"^Dist-2: no reply has 2 token\(s\)$"):
         distinct(replies, 2)
 
 
-def test_of_one_reply_by_hand() -> None:
+def test_distinct_of_one_matches_hand_calculation() -> None:
     # Words: a and b, of 3. Bigrams: ab and ba, of 2. There is no 4-gram.
     assert [distinct_of_one(["a", "b", "a"], order) for order in (1, 2, 3, 4)] == [pytest.approx(2 / 3), 1, 1, None]
     assert distinct_of_one(["a", "a", "a"], 2) == 0.5
@@ -42,7 +42,7 @@ def test_of_one_reply_by_hand() -> None:
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.integers(1, 3))
-def test_of_one_reply_it_is_that_of_a_corpus_of_one(reply: list[str], order: int) -> None:
+def test_distinct_of_one_matches_corpus_of_one_reply(reply: list[str], order: int) -> None:
     found = distinct_of_one(reply, order)
     if len(reply) < order:
         assert found is None
@@ -51,7 +51,7 @@ def test_of_one_reply_it_is_that_of_a_corpus_of_one(reply: list[str], order: int
 
 
 @given(replies_of_words, st.integers(1, 2))
-def test_it_is_a_share_and_falls_when_all_is_said_twice(replies: list[list[str]], order: int) -> None:
+def test_repeating_all_replies_halves_distinct(replies: list[list[str]], order: int) -> None:
     if max(map(len, replies)) < order:
         return
     once = distinct(replies, order)
@@ -60,7 +60,7 @@ def test_it_is_a_share_and_falls_when_all_is_said_twice(replies: list[list[str]]
 
 
 @given(replies_of_words, st.integers(1, 2))
-def test_parlais_metric_adds_up_to_the_corpus(replies: list[list[str]], order: int) -> None:
+def test_metric_aggregates_to_corpus_value(replies: list[list[str]], order: int) -> None:
     if max(map(len, replies)) < order:
         return
     metrics = Metrics()
@@ -69,11 +69,11 @@ def test_parlais_metric_adds_up_to_the_corpus(replies: list[list[str]], order: i
     assert metrics.report()["dist"].value() == pytest.approx(distinct(replies, order))
 
 
-def test_where_nothing_can_be_counted_the_report_has_no_number() -> None:
+def test_metric_without_bigrams_is_nan() -> None:
     assert math.isnan(Distinct(2, [["a"]], tokens="re").value())
 
 
-def test_adding_keeps_what_decided_the_number() -> None:
+def test_adding_keeps_settings_in_signature() -> None:
     first, second = (Distinct(2, [reply.split()], "peers", "greedy", "test") for reply in ("a b", "c d"))
     total = first + second
     assert total + None is total

@@ -8,7 +8,7 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.effect_size import cohens_d
 
 
-def test_by_hand() -> None:
+def test_cohens_d_matches_hand_calculation() -> None:
     # Means 4 and 2; the squares (1 + 0 + 1) + (1 + 0 + 1) = 4 with 4 degrees of freedom: a standard deviation of 1.
     assert cohens_d([3, 4, 5], [1, 2, 3]) == pytest.approx(2.0)
     assert cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
@@ -25,6 +25,6 @@ def test_by_hand() -> None:
         ([0.1 + 0.2, 0.3], [0.3, 0.3], "no Cohen's d: the values on each side are all the same"),
     ],
 )
-def test_nothing_to_measure_by(first: list[float], second: list[float], message: str) -> None:
+def test_too_few_or_constant_values_raise_error(first: list[float], second: list[float], message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         cohens_d(first, second)

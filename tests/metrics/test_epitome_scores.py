@@ -16,21 +16,21 @@ PROBABILITIES = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375], [0.0, 0.0, 1.0]]
 _LEVELS = st.lists(st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from([0, 1, 2])), min_size=1, max_size=30)
 
 
-def test_the_most_probable_level() -> None:
+def test_levels_of_picks_the_most_probable_level() -> None:
     assert levels_of(PROBABILITIES).tolist() == [0, 1, 2]
 
 
-def test_the_mean_level() -> None:
+def test_mean_level_matches_hand_calculation() -> None:
     assert mean_level([0, 1, 2, 2]) == 5 / 4
     assert mean_level([0, 1]) == 0.5
 
 
-def test_the_squared_differences_item_by_item() -> None:
+def test_squared_differences_match_hand_calculation() -> None:
     assert squared_differences([0, 2, 1], [2, 2, 0]).tolist() == [4, 0, 1]
 
 
 @given(_LEVELS)
-def test_the_difference_is_that_of_each_item_and_not_of_the_means(pairs: list[tuple[int, int]]) -> None:
+def test_mean_squared_difference_is_computed_per_item(pairs: list[tuple[int, int]]) -> None:
     ours, theirs = zip(*pairs, strict=True)
     difference = squared_differences(ours, theirs).mean()
     assert difference == pytest.approx(sum((a - b) ** 2 for a, b in pairs) / len(pairs))
@@ -49,7 +49,7 @@ def test_the_difference_is_that_of_each_item_and_not_of_the_means(pairs: list[tu
         ([[math.nan, 0, 0]], "reply 0, counted from 0"),
     ],
 )
-def test_what_are_no_probabilities_is_named(table: list[object], expected: str) -> None:
+def test_invalid_probabilities_error_names_the_reply(table: list[object], expected: str) -> None:
     with pytest.raises(NotComputableError) as caught:
         levels_of(table)  # type: ignore[arg-type]
     assert expected in str(caught.value)
@@ -64,13 +64,13 @@ def test_what_are_no_probabilities_is_named(table: list[object], expected: str) 
         ([1, 1], [math.inf, 1], "person's reply 0, counted from 0, has no level"),
     ],
 )
-def test_what_cannot_be_compared_is_named(levels: list[float], gold: list[float], expected: str) -> None:
+def test_invalid_levels_raise_one_line_error(levels: list[float], gold: list[float], expected: str) -> None:
     with pytest.raises(NotComputableError) as caught:
         squared_differences(levels, gold)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_no_reply_has_no_mean() -> None:
+def test_mean_level_of_no_replies_raises_error() -> None:
     with pytest.raises(NotComputableError):
         mean_level(np.array([]))

@@ -21,7 +21,7 @@ ENDS, GOES_ON = {"episode_done": True}, {"episode_done": False}
         ({"batchsize": 1, "dynamic_batching": None}, [ENDS], None),
     ],
 )
-def test_it_is_named_where_it_is_not_the_folds(
+def test_order_is_named_only_if_examples_are_reordered(
     opt: dict[str, object], messages: list[dict[str, bool]], name: str
 ) -> None:
     assert example_order(opt, messages) == name

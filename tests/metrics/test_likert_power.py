@@ -30,18 +30,18 @@ TWO_SAMPLES = LikertDesign(1.0, paired=False)
         *((0.5, 0.01, 0.8, 96), (0.5, 0.05, 0.9, 86), (1.0, 0.05, 0.8, 17)),
     ],
 )
-def test_two_samples_as_in_tables(d: float, alpha: float, power: float, n: int) -> None:
+def test_two_sample_size_matches_published_tables(d: float, alpha: float, power: float, n: int) -> None:
     assert likert_items(TWO_SAMPLES, d, power, alpha) == n
     assert likert_power(TWO_SAMPLES, d, n, alpha) >= power > likert_power(TWO_SAMPLES, d, n - 1, alpha)
 
 
 @pytest.mark.parametrize(("d", "n"), [(0.2, 199), (0.5, 34), (0.8, 15)])
-def test_pairs_as_in_tables(d: float, n: int) -> None:
+def test_paired_sample_size_matches_published_tables(d: float, n: int) -> None:
     """The tables for pairs use the standard deviation of the differences, here sqrt(2) times that of a rating."""
     assert likert_items(LikertDesign(1 / 2**0.5), d) == n
 
 
-def test_against_an_integral() -> None:
+def test_power_matches_numerical_integration() -> None:
     """The t statistic is a normal variable over the root of a chi-squared one: integrate its tails over the latter."""
     n, d, alpha = 20, 0.7, 0.05
     freedom, centre = 2 * n - 2, d / (2 / n) ** 0.5
@@ -55,13 +55,13 @@ def test_against_an_integral() -> None:
     assert likert_power(TWO_SAMPLES, d, n, alpha) == pytest.approx(expected, abs=1e-7)
 
 
-def test_the_normal_distribution_by_hand() -> None:
+def test_normal_approximation_matches_hand_calculation() -> None:
     # (1.959964 + 0.841621)**2 * 2 / 0.5**2
     assert likert_items_normal(TWO_SAMPLES, 0.5) == pytest.approx(62.791, abs=1e-3)
     assert likert_items_normal(LikertDesign(2.0, paired=False), 1.0) == pytest.approx(62.791, abs=1e-3)
 
 
-def test_the_variance_of_a_difference() -> None:
+def test_standard_error_matches_simulation() -> None:
     """Compare with draws from the model, component by component."""
     design = LikertDesign(1.3, raters=4, same_reply=0.5, same_item=0.2)
     generator = np.random.default_rng(0)
@@ -75,7 +75,7 @@ def test_the_variance_of_a_difference() -> None:
     assert design.standard_error(100) == pytest.approx(spread / 10, rel=0.01)
 
 
-def test_more_raters_help_only_as_far_as_they_differ() -> None:
+def test_more_raters_help_only_with_independent_variance() -> None:
     def items(raters: int, same_reply: float) -> float:
         return likert_items_normal(LikertDesign(1.0, raters, same_reply, paired=False), 0.3)
 
@@ -95,7 +95,7 @@ settled = settings(max_examples=40)
     share=st.floats(0, 1),
     alpha=st.sampled_from([0.05, 0.01, 0.05 / 15]),
 )
-def test_what_needs_so_many_items_is_what_so_many_see(
+def test_detectable_difference_is_consistent_with_items_needed(
     d: float, raters: int, same: float, share: float, alpha: float
 ) -> None:
     design = LikertDesign(1.1, raters, same, same * share)
@@ -107,13 +107,13 @@ def test_what_needs_so_many_items_is_what_so_many_see(
         assert likert_detectable(design, items - 1, 0.8, alpha) > d - 1e-6
 
 
-def test_no_difference_is_seen_as_often_as_alpha_says() -> None:
+def test_power_at_zero_difference_is_alpha_and_symmetric() -> None:
     assert likert_power(TWO_SAMPLES, 0.0, 30) == pytest.approx(0.05)
     assert likert_power(TWO_SAMPLES, -0.5, 64) == pytest.approx(likert_power(TWO_SAMPLES, 0.5, 64))
     assert likert_power(TWO_SAMPLES, 100.0, 1000) == 1.0
 
 
-def test_ratings_without_any_spread() -> None:
+def test_zero_variance_detects_any_difference() -> None:
     same = LikertDesign(1.0, same_reply=1.0, same_item=1.0)
     assert likert_power(same, 0.1, 5) == 1.0
     assert likert_power(same, 0.0, 5) == 0.05
@@ -134,7 +134,7 @@ def test_ratings_without_any_spread() -> None:
         (lambda: likert_power(TWO_SAMPLES, 0.1, 1), "no power for 1 items: a t test needs at least two"),
     ],
 )
-def test_no_number(call: object, message: str) -> None:
+def test_impossible_calculations_raise_error(call: object, message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         call()  # type: ignore[operator]
 
@@ -147,7 +147,7 @@ def test_no_number(call: object, message: str) -> None:
         {"sd": 1.0, "same_reply": 0.5, "same_item": 0.2, "paired": False},
     ],
 )
-def test_designs_that_cannot_be(options: dict[str, float]) -> None:
+def test_invalid_designs_raise_one_line_error(options: dict[str, float]) -> None:
     with pytest.raises(OptionError) as error:
         LikertDesign(**options)  # type: ignore[arg-type]
     assert len(str(error.value).splitlines()) == 1

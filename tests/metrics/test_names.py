@@ -68,18 +68,18 @@ def test_every_name_in_the_table_is_reported(report: dict[str, Any]) -> None:
     assert METRIC_NAMES.keys() <= report.keys()
 
 
-def test_every_number_with_a_signature_is_in_the_table(report: dict[str, Any]) -> None:
+def test_every_reported_metric_with_signature_is_in_the_table(report: dict[str, Any]) -> None:
     ours = {key for key, metric in report.items() if hasattr(metric, "signature")}
     assert len(ours) > 10
     assert ours <= METRIC_NAMES.keys()
 
 
-def test_each_title_is_given_once() -> None:
+def test_titles_are_unique() -> None:
     titles = [title for title, _ in METRIC_NAMES.values()]
     assert len(set(titles)) == len(titles)
 
 
-def test_titles_and_descriptions_say_which_key_they_belong_to() -> None:
+def test_precision_titles_and_descriptions_match_their_keys() -> None:
     for k in (1, 3, 10):
         for protocol in ("shuffled", "ordered", "inline"):
             title, description = METRIC_NAMES[f"p_at_{k}_100_{protocol}"]
@@ -87,7 +87,7 @@ def test_titles_and_descriptions_say_which_key_they_belong_to() -> None:
             assert f"best {k} of 100" in description
 
 
-def test_descriptions_say_what_is_computed() -> None:
+def test_f1_descriptions_say_what_is_computed() -> None:
     """Both rationale metrics are F1s; macro-F1 is shown for EPITOME's mechanisms and for classes of engagement."""
     for mechanism in ("er", "ip", "ex"):
         for key, counted in (("f1", "words"), ("iou", "spans")):
@@ -97,7 +97,7 @@ def test_descriptions_say_what_is_computed() -> None:
     assert "empathy" not in METRIC_NAMES["macro_f1"][1]
 
 
-def test_parlai_displays_our_titles() -> None:
+def test_parlai_displays_our_titles_and_descriptions() -> None:
     for key, (title, description) in METRIC_NAMES.items():
         assert METRICS_DISPLAY_DATA[key].title == title
         assert METRICS_DISPLAY_DATA[key].description == description

@@ -15,14 +15,14 @@ from parlai_empathy.metrics.nidf import KINDS, Nidf
 TEXTS = [["the", "cat", "the"], ["the", "sat"], ["the", "cat", "cat"], ["the"], []]
 
 
-def test_words_by_hand() -> None:
+def test_word_nidf_matches_hand_calculation() -> None:
     nidf = Nidf.of_texts(TEXTS, "mine")
     assert nidf.source == "mine"
     # log 4 = 2 log 2: cat is half-way between the most common and the rarest word.
     assert [nidf.of_word(word) for word in ("the", "cat", "sat", "dog")] == [0, pytest.approx(0.5), 1, None]
 
 
-def test_replies_by_hand() -> None:
+def test_reply_nidf_matches_hand_calculation() -> None:
     nidf = Nidf.of_texts(TEXTS, "mine")
     reply = ["the", "cat", "dog", "cat", "sat"]
     assert nidf.of(reply) == pytest.approx((0 + 0.5 + 0.5 + 1) / 4), "dog is not known; cat counts twice"
@@ -34,7 +34,7 @@ texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max
 
 
 @given(texts)
-def test_it_is_the_inverse_document_frequency_between_0_and_1(texts: list[list[str]]) -> None:
+def test_word_nidf_is_normalised_inverse_document_frequency(texts: list[list[str]]) -> None:
     words = sorted({word for text in texts for word in text})
     frequencies = {word: math.log(len(texts) / sum(word in text for text in texts)) for word in words}
     low, high = min(frequencies.values(), default=0), max(frequencies.values(), default=0)
@@ -48,11 +48,11 @@ def test_it_is_the_inverse_document_frequency_between_0_and_1(texts: list[list[s
 
 
 @pytest.mark.parametrize("texts", [[], [[]], [["a", "b"], ["b", "a"]]])
-def test_where_no_word_is_rarer_than_another_there_is_none(texts: list[list[str]]) -> None:
+def test_equally_common_words_raise_error(texts: list[list[str]]) -> None:
     with pytest.raises(NotComputableError, match=r"^NIDF: all words of mine are equally common: use more texts$"):
         Nidf.of_texts(texts, "mine")
 
 
-def test_a_kind_that_there_is_not_is_named() -> None:
+def test_unknown_kind_raises_option_error() -> None:
     with pytest.raises(OptionError, match=r"^NIDF's kind median: must be one of mean, max$"):
         Nidf.of_texts(TEXTS, "mine").of(["cat"], "median")

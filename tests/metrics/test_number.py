@@ -9,7 +9,7 @@ import pickle
 from parlai_empathy.metrics.number import Number
 
 
-def test_a_number_is_a_float_with_a_signature() -> None:
+def test_number_is_a_float_with_a_signature() -> None:
     number = Number(0.5, "metric|n:3")
     assert number == 0.5
     assert number.signature == "metric|n:3"
@@ -17,7 +17,7 @@ def test_a_number_is_a_float_with_a_signature() -> None:
     assert json.dumps(number) == "0.5"
 
 
-def test_what_is_computed_with_it_is_a_plain_float() -> None:
+def test_arithmetic_returns_plain_float() -> None:
     assert type(Number(0.5, "x") * 2) is float
 
 

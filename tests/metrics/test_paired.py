@@ -35,7 +35,7 @@ def ratio(items: Any) -> float:
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.6, 1.5])
-def test_the_p_value_is_near_that_of_all_swaps(shift: float) -> None:
+def test_p_value_of_mean_matches_exact_permutation_test(shift: float) -> None:
     generator = np.random.default_rng(4)
     first, second = generator.normal(shift, 1, 8), generator.normal(0, 1, 8)
     exact = stats.permutation_test(
@@ -48,7 +48,7 @@ def test_the_p_value_is_near_that_of_all_swaps(shift: float) -> None:
     assert found.p_value == pytest.approx(exact.pvalue, abs=0.0142)
 
 
-def test_the_p_value_of_a_number_that_is_no_mean() -> None:
+def test_p_value_of_ratio_matches_exact_permutation_test() -> None:
     generator = np.random.default_rng(5)
     tries = generator.integers(1, 9, size=(2, 7))
     hits = generator.integers(0, tries + 1)
@@ -67,7 +67,7 @@ def test_the_p_value_of_a_number_that_is_no_mean() -> None:
     assert found.p_value == pytest.approx(exact.pvalue, abs=0.0142)
 
 
-def test_items_that_are_objects_are_swapped_whole() -> None:
+def test_object_items_are_swapped_whole() -> None:
     # Corpus-wide shares of distinct words: a repeats words, b does not.
     first, second = np.empty(6, dtype=object), np.empty(6, dtype=object)
     first[:] = [np.array([1, 1, 1, 1][: 1 + i % 4]) for i in range(6)]
@@ -83,12 +83,12 @@ def test_items_that_are_objects_are_swapped_whole() -> None:
     assert found.p_value < 0.1
 
 
-def test_the_smallest_p_value_is_above_nothing() -> None:
+def test_smallest_p_value_is_one_over_resamples_plus_one() -> None:
     first = np.arange(1.0, 61)
     assert paired_difference(mean, first, -first, resamples=99).p_value == pytest.approx(1 / 100)
 
 
-def test_swaps_may_be_more_than_resamples() -> None:
+def test_swaps_lower_p_value_without_changing_interval() -> None:
     first = np.arange(1.0, 61)
     few, many = (paired_difference(mean, first, -first, resamples=9, swaps=swaps) for swaps in (None, 99))
     assert few.interval == many.interval
@@ -97,7 +97,7 @@ def test_swaps_may_be_more_than_resamples() -> None:
 
 @given(pairs_of_items)
 @settings(max_examples=50)
-def test_swapped_systems_have_the_opposite_difference(items: Any) -> None:
+def test_swapping_systems_negates_difference_and_interval(items: Any) -> None:
     there, back = (paired_difference(mean, *both, resamples=40) for both in (items, items[::-1]))
     assert back.value == -there.value
     assert back.p_value == there.p_value
@@ -108,20 +108,20 @@ def test_swapped_systems_have_the_opposite_difference(items: Any) -> None:
 
 @given(pairs_of_items)
 @settings(max_examples=50)
-def test_a_system_does_not_differ_from_itself(items: Any) -> None:
+def test_system_does_not_differ_from_itself(items: Any) -> None:
     assert paired_difference(mean, items[0], items[0], resamples=20) == (0, 1, (0, 0), items.shape[1])
 
 
 @given(pairs_of_items, st.integers(0, 1000))
 @settings(max_examples=50)
-def test_systems_that_differ_in_one_item_are_told_apart_by_nobody(items: Any, by: int) -> None:
+def test_difference_in_one_item_has_p_value_one(items: Any, by: int) -> None:
     # Each swap gives the same absolute difference; rounding of the sums must not make any of them smaller.
     other = items[0].copy()
     other[0] += by
     assert paired_difference(mean, items[0], other, resamples=20).p_value == 1
 
 
-def test_large_numbers_do_not_hide_a_swap_behind_their_last_digits() -> None:
+def test_p_value_is_robust_to_rounding_of_large_sums() -> None:
     # Of 31 items 16 differ by one step and 15 by the same step the other way: no swap gives a smaller absolute
     # difference. The sums need more digits than a float has, so many swaps come out slightly smaller.
     first = np.random.default_rng(0).integers(2**50, size=31) / 2**20
@@ -134,7 +134,7 @@ def test_large_numbers_do_not_hide_a_swap_behind_their_last_digits() -> None:
 # --- the interval ----------------------------------------------------------------------------------------------------
 
 
-def test_the_interval_draws_the_same_items_of_both() -> None:
+def test_interval_resamples_same_items_of_both_systems() -> None:
     generator = np.random.default_rng(6)
     first, second = generator.normal(size=(2, 30))
     drawn = np.random.default_rng(9)
@@ -147,13 +147,13 @@ def test_the_interval_draws_the_same_items_of_both() -> None:
     assert found == paired_difference(mean, first, second, resamples=200, seed=9)
 
 
-def test_a_constant_difference_has_no_width() -> None:
+def test_constant_difference_has_zero_width_interval() -> None:
     first = np.array([0.25, 0.5, 4.0])
     found = paired_difference(mean, first + 2, first, resamples=50)
     assert found.interval == pytest.approx((2, 2))
 
 
-def test_samples_without_a_number_are_left_out() -> None:
+def test_undefined_resamples_are_left_out() -> None:
     first, second = np.array([[1, 1], [0, 0], [2, 4]]), np.array([[0, 1], [1, 1], [0, 2]])
     found = paired_difference(ratio, first, second, resamples=200)
     # 3 of 5 tries minus 1 of 4.
@@ -165,18 +165,18 @@ def test_samples_without_a_number_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(("n", "m"), [(0, 0), (1, 1), (3, 2)])
-def test_too_few_items_are_refused(n: int, m: int) -> None:
+def test_too_few_or_unequal_items_raise_error(n: int, m: int) -> None:
     with pytest.raises(NotComputableError, match=rf"^no comparison: {n} and {m} items; at least two common ones"):
         paired_difference(mean, np.zeros(n), np.zeros(m))
 
 
-def test_a_system_without_a_number_cannot_be_compared() -> None:
+def test_undefined_statistic_raises_error() -> None:
     with pytest.raises(NotComputableError, match=r"^nothing was tried$"):
         paired_difference(ratio, np.zeros((3, 2)), np.ones((3, 2)))
 
 
 @pytest.mark.parametrize("resamples", [0, -1])
-def test_no_samples_are_refused(resamples: int) -> None:
+def test_fewer_than_one_resample_raises_option_error(resamples: int) -> None:
     with pytest.raises(OptionError, match=rf"^resamples {resamples}: must be at least 1$"):
         paired_difference(mean, np.zeros(2), np.ones(2), resamples=resamples)
 
@@ -184,7 +184,7 @@ def test_no_samples_are_refused(resamples: int) -> None:
 # --- many tests ------------------------------------------------------------------------------------------------------
 
 
-def test_holms_correction_by_hand() -> None:
+def test_holm_correction_matches_hand_calculation() -> None:
     # Sorted: .01 x 4, .02 x 3, .03 x 2 = .06 (not below the one before), .5 x 1.
     assert holm([0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.06, 0.04, 0.5, 0.06])
     assert holm([0.02, 0.03]) == pytest.approx([0.04, 0.04]), ".03 is not brought below .04"
@@ -194,7 +194,7 @@ def test_holms_correction_by_hand() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.01, 0.5))
-def test_holms_correction_rejects_what_going_down_the_list_rejects(p_values: list[float], level: float) -> None:
+def test_holm_correction_matches_step_down_procedure(p_values: list[float], level: float) -> None:
     # Holm's own procedure: compare the smallest with level / m, the next with level / (m - 1), until one is too large.
     rejected = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -207,6 +207,6 @@ def test_holms_correction_rejects_what_going_down_the_list_rejects(p_values: lis
 @pytest.mark.parametrize(
     ("tests", "resamples", "swaps"), [(1, 1000, 1000), (40, 1000, 1000), (51, 1000, 1275), (3, 10, 75)]
 )
-def test_swaps_let_a_clear_difference_stand_after_the_correction(tests: int, resamples: int, swaps: int) -> None:
+def test_swaps_allow_significance_after_correction(tests: int, resamples: int, swaps: int) -> None:
     assert swaps_for(tests, resamples) == swaps
     assert tests / (swaps_for(tests, resamples) + 1) < 0.05

@@ -15,32 +15,32 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
 
 
-def test_each_examples_mean_leaves_padding_out() -> None:
+def test_example_losses_ignore_padding() -> None:
     losses = torch.tensor([[1.0, 3.0, 7.0], [4.0, 9.0, 9.0]])
     is_token = torch.tensor([[True, True, False], [True, False, False]])
     assert example_losses(losses, is_token).tolist() == [2.0, 4.0]
 
 
-def test_short_replies_weigh_as_much_as_long_ones() -> None:
+def test_replies_weigh_equally_regardless_of_length() -> None:
     """Means of 2 (3 tokens) and 4 (1 token): exp(3). Over tokens it would be exp((3 * 2 + 4) / 4) = exp(2.5)."""
     total = PeersPerplexity(2.0) + PeersPerplexity(4.0)
     assert total.value() == pytest.approx(math.exp(3))
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
-def test_parlais_report_is_the_exponential_of_the_mean(losses: list[float]) -> None:
+def test_metric_aggregates_to_exponential_of_mean_loss(losses: list[float]) -> None:
     metrics = Metrics()
     for loss in losses:
         metrics.add("ppl_peers", PeersPerplexity(loss))
     assert metrics.report()["ppl_peers"].value() == pytest.approx(math.exp(sum(losses) / len(losses)))
 
 
-def test_of_nothing_it_is_an_error() -> None:
+def test_perplexity_without_examples_raises_error() -> None:
     with pytest.raises(NotComputableError):
         PeersPerplexity(0.0, 0).value()
 
 
-def test_adding_keeps_what_decided_the_number() -> None:
+def test_adding_keeps_settings_in_signature() -> None:
     total = PeersPerplexity(2.0, 1, "peers", 99, "valid") + PeersPerplexity(2.0, 1, "peers", 99, "valid") + None
     assert total.signature == (
         f"PPL|mean:examples|case:lower|tokens:peers|vocabulary:99|n:2|split:valid|version:{__version__}"

@@ -11,7 +11,7 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.permutation import permutation_p_value
 
 
-def test_against_all_deals() -> None:
+def test_p_value_matches_all_permutations() -> None:
     first, second = [5, 4, 4, 3], [3, 2, 2, 1, 1]
     values = np.array([*first, *second], dtype=float)
 
@@ -24,22 +24,22 @@ def test_against_all_deals() -> None:
     assert permutation_p_value(first, second, 20_000) == pytest.approx(exact, abs=0.004)
 
 
-def test_nothing_differs() -> None:
+def test_zero_difference_has_p_value_one() -> None:
     assert permutation_p_value([1, 1, 1], [1, 1]) == 1.0
     assert permutation_p_value([0.1, 0.2], [0.3, 0.0], 200) == 1.0  # observed difference: 0; none is smaller
 
 
-def test_the_smallest_p_value_is_one_in_all_deals_that_were_tried() -> None:
+def test_smallest_p_value_is_one_over_resamples_plus_one() -> None:
     assert permutation_p_value(list(range(100, 150)), list(range(50)), 99) == 0.01
 
 
-def test_the_seed_decides() -> None:
+def test_same_seed_gives_same_p_value() -> None:
     first, second = [1, 5, 3, 2, 4, 4], [2, 2, 1, 4, 3, 1]
     assert permutation_p_value(first, second, 200, 1) == permutation_p_value(first, second, 200, 1)
     assert len({permutation_p_value(first, second, 200, seed) for seed in range(5)}) > 1
 
 
-def test_too_little() -> None:
+def test_too_few_values_or_resamples_raise_error() -> None:
     with pytest.raises(NotComputableError, match=r"^no test for 1 and 2 values: each side needs at least two$"):
         permutation_p_value([1], [1, 2])
     with pytest.raises(NotComputableError, match=r"^no test for 2 and 1 values: each side needs at least two$"):

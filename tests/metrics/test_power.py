@@ -9,17 +9,17 @@ from parlai_empathy.metrics.power import check_alpha, check_power
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, float("nan")])
-def test_alpha_is_a_probability(alpha: float) -> None:
+def test_alpha_outside_0_and_1_raises_option_error(alpha: float) -> None:
     with pytest.raises(OptionError, match=r"^alpha .*: must lie between 0 and 1, for instance 0.05$"):
         check_alpha(alpha)
 
 
 @pytest.mark.parametrize("power", [0.05, 1.0, 0.0, float("nan")])
-def test_power_is_more_than_alpha(power: float) -> None:
+def test_power_outside_alpha_and_1_raises_option_error(power: float) -> None:
     with pytest.raises(OptionError, match=r"^power .*: must lie between alpha \(0.05\) and 1, for instance 0.8$"):
         check_power(power, 0.05)
 
 
-def test_the_usual_ones_are_fine() -> None:
+def test_usual_alpha_and_power_are_accepted() -> None:
     check_alpha(0.05)
     check_power(0.8, 0.05)

@@ -59,13 +59,13 @@ def scored_rows(draw: st.DrawFn) -> tuple[list[list[float]], list[int]]:
 
 
 @given(scored_rows())
-def test_ranks_are_places_in_the_sorted_candidates(rows: tuple[list[list[float]], list[int]]) -> None:
+def test_true_ranks_match_stable_sorting(rows: tuple[list[list[float]], list[int]]) -> None:
     scores, true = rows
     expected = [plain_rank(row, place) for row, place in zip(scores, true, strict=True)]
     assert true_ranks(torch.tensor(scores), torch.tensor(true)).tolist() == expected
 
 
-def test_of_equal_scores_the_earlier_candidate_ranks_higher() -> None:
+def test_ties_rank_earlier_candidates_higher() -> None:
     # Of three candidates with equal scores, the first has rank 1 and the last rank 3.
     assert true_ranks(torch.zeros(3, 3), torch.tensor([0, 1, 2])).tolist() == [1, 2, 3]
 
@@ -78,17 +78,17 @@ def test_of_equal_scores_the_earlier_candidate_ranks_higher() -> None:
         ([5.0, math.nan, 2.0], 2),  # another candidate has no score: it ranks higher
     ],
 )
-def test_a_score_that_is_no_number_counts_against_the_model(scores: list[float], rank: int) -> None:
+def test_nan_scores_count_against_the_model(scores: list[float], rank: int) -> None:
     assert true_ranks(torch.tensor([scores]), torch.tensor([0])).tolist() == [rank]
 
 
-def test_precision_by_hand() -> None:
+def test_precision_matches_hand_calculation() -> None:
     ranks = torch.tensor([1, 2, 3, 11])
     # Of four ranks one is 1, three are at most 3, and the same three at most 10.
     assert [precision_at(k, ranks) for k in CUTOFFS] == [0.25, 0.75, 0.75]
 
 
-def test_precision_of_nothing_is_an_error_and_not_zero() -> None:
+def test_precision_without_examples_raises_error() -> None:
     with pytest.raises(NotComputableError, match=r"^P@3: there are no examples$"):
         precision_at(3, torch.tensor([]))
 
@@ -108,7 +108,7 @@ def plain_block_ranks(contexts: Tensor, replies: Tensor, order: Sequence[int], b
 
 @settings(max_examples=40)
 @given(n=st.integers(3, 25), block=st.integers(1, 7), seed=st.integers(0, 99))
-def test_ordered_blocks_are_a_plain_double_loop_over_the_file(n: int, block: int, seed: int) -> None:
+def test_ordered_block_ranks_match_explicit_loop(n: int, block: int, seed: int) -> None:
     block = min(n, block)
     contexts, replies = encodings(n, seed=seed)
     expected = plain_block_ranks(contexts, replies, range(n), block)
@@ -117,7 +117,7 @@ def test_ordered_blocks_are_a_plain_double_loop_over_the_file(n: int, block: int
 
 @settings(max_examples=40)
 @given(n=st.integers(3, 25), block=st.integers(1, 7), seed=st.integers(0, 99))
-def test_shuffled_blocks_are_a_plain_double_loop_over_the_signatures_seed(n: int, block: int, seed: int) -> None:
+def test_shuffled_block_ranks_match_explicit_loop_with_signature_seed(n: int, block: int, seed: int) -> None:
     block = min(n, block)
     contexts, replies = encodings(n, seed=seed)
     order = torch.randperm(n, generator=torch.Generator().manual_seed(SHUFFLE_SEED)).tolist()
@@ -127,11 +127,11 @@ def test_shuffled_blocks_are_a_plain_double_loop_over_the_signatures_seed(n: int
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(("n", "ranked"), [(100, 100), (199, 100), (200, 200), (250, 200)])
-def test_the_last_shorter_block_is_left_out(protocol: str, n: int, ranked: int) -> None:
+def test_incomplete_last_block_is_left_out(protocol: str, n: int, ranked: int) -> None:
     assert len(block_ranks(*encodings(n), protocol)) == ranked
 
 
-def test_shuffling_is_the_same_each_time_and_leaves_the_global_generator_alone() -> None:
+def test_shuffling_is_reproducible_and_keeps_global_random_state() -> None:
     contexts, replies = encodings(250)
     torch.manual_seed(1)
     first = block_ranks(contexts, replies, "shuffled")
@@ -142,7 +142,7 @@ def test_shuffling_is_the_same_each_time_and_leaves_the_global_generator_alone()
     assert torch.equal(next_number, torch.rand(1))
 
 
-def test_neighbours_are_candidates_of_one_another_only_in_the_files_order() -> None:
+def test_file_neighbours_share_blocks_only_in_ordered_protocol() -> None:
     # Two runs of 100 equal replies. In the file's order each block is one run: each reply ties with the 99 others, and
     # the ranks are 1..100. When shuffled, the other run's replies score lower, and about half as many tie.
     vectors = torch.eye(2).repeat_interleave(100, dim=0)
@@ -151,7 +151,7 @@ def test_neighbours_are_candidates_of_one_another_only_in_the_files_order() -> N
 
 
 @pytest.mark.parametrize("n", [0, 99])
-def test_fewer_examples_than_a_block_are_an_error(n: int) -> None:
+def test_fewer_examples_than_a_block_raise_error(n: int) -> None:
     with pytest.raises(NotComputableError, match=rf"^P@k,100 needs at least 100 examples, but got {n}$"):
         block_ranks(*encodings(n), "ordered")
 
@@ -167,7 +167,7 @@ def metric_of(positions: Sequence[int], fold: tuple[Tensor, Tensor], protocol: s
 
 @settings(max_examples=30)
 @given(data=st.data(), protocol=st.sampled_from(PROTOCOLS), k=st.sampled_from(CUTOFFS))
-def test_any_split_into_batches_in_any_order_gives_the_same_value(data: st.DataObject, protocol: str, k: int) -> None:
+def test_value_does_not_depend_on_batches_or_their_order(data: st.DataObject, protocol: str, k: int) -> None:
     fold = encodings(230)
     expected = precision_at(k, block_ranks(*fold, protocol))
     cuts = sorted(data.draw(st.sets(st.integers(1, 229), max_size=8)))
@@ -177,7 +177,7 @@ def test_any_split_into_batches_in_any_order_gives_the_same_value(data: st.DataO
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_two_processes_that_take_every_other_example_give_the_value_of_one(protocol: str) -> None:
+def test_two_processes_match_one_process(protocol: str) -> None:
     fold = encodings(230)
     reports = []
     for rank in (0, 1):
@@ -190,7 +190,7 @@ def test_two_processes_that_take_every_other_example_give_the_value_of_one(proto
     assert together.value() == precision_at(1, block_ranks(*fold, protocol))
 
 
-def test_a_batch_gives_a_metric_for_each_cutoff_and_protocol() -> None:
+def test_block_precisions_cover_each_cutoff_and_protocol() -> None:
     fold = encodings(230)
     totals = Metrics()
     for start in (0, 100, 200):
@@ -208,28 +208,28 @@ def test_a_batch_gives_a_metric_for_each_cutoff_and_protocol() -> None:
     assert "score:cosine|n:200|split:valid" in report["p_at_3_100_ordered"].signature
 
 
-def test_the_value_is_neither_best_nor_worst_in_these_tests() -> None:
+def test_sample_data_gives_intermediate_precision() -> None:
     values = [metric_of(range(230), encodings(230), protocol).value() for protocol in PROTOCOLS]
     assert 0 < min(values) <= max(values) < 1
 
 
-def test_too_few_examples_give_nan_and_not_zero() -> None:
+def test_too_few_examples_give_nan() -> None:
     assert math.isnan(metric_of(range(99), encodings(99), "shuffled").value())
 
 
-def test_nothing_added_changes_nothing() -> None:
+def test_adding_none_returns_the_metric() -> None:
     metric = metric_of(range(100), encodings(100), "ordered")
     assert (metric + None) is metric
 
 
-def test_over_several_tasks_the_tasks_count_alike() -> None:
+def test_tasks_are_macro_averaged() -> None:
     assert metric_of(range(100), encodings(100), "ordered").macro_average
 
 
 @pytest.mark.parametrize(
     ("protocol", "settings_"), [("shuffled", "protocol:shuffled|seed:42"), ("ordered", "protocol:ordered")]
 )
-def test_signature_of_a_block_precision(protocol: str, settings_: str) -> None:
+def test_block_precision_signature_lists_the_settings(protocol: str, settings_: str) -> None:
     fold = encodings(250)
     metric = metric_of(range(120), fold, protocol) + metric_of(range(120, 250), fold, protocol)
     # 250 examples are two full blocks: 200 are ranked.
@@ -240,7 +240,7 @@ def test_signature_of_a_block_precision(protocol: str, settings_: str) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=1))
-def test_inline_precision_is_the_share_of_hits(hits: list[bool]) -> None:
+def test_inline_precision_and_signature_combine_examples(hits: list[bool]) -> None:
     metrics = [RankedPrecision(hit, score="dot", candidates="file", split="valid") for hit in hits]
     total = functools.reduce(operator.add, metrics)
     assert total.value() == pytest.approx(sum(hits) / len(hits))
@@ -249,7 +249,7 @@ def test_inline_precision_is_the_share_of_hits(hits: list[bool]) -> None:
     )
 
 
-def test_each_example_of_a_batch_has_an_inline_metric_of_its_own() -> None:
+def test_ranked_precisions_give_one_metric_per_example() -> None:
     metrics = ranked_precisions(torch.tensor([1, 3, 11]), "inline", "dot", "sampled", "test")
     hits = {name: [metric.value() for metric in values] for name, values in metrics.items()}
     # Rank 1 is a hit for every k, rank 3 for k = 3 and 10, rank 11 for none.
@@ -261,17 +261,17 @@ def test_each_example_of_a_batch_has_an_inline_metric_of_its_own() -> None:
     assert "candidates:sampled|score:dot|n:1|split:test" in metrics["p_at_3_100_inline"][0].signature
 
 
-def test_nothing_added_to_an_inline_precision_changes_nothing() -> None:
+def test_adding_none_to_inline_precision_keeps_value_and_signature() -> None:
     metric = RankedPrecision(1, score="cosine", candidates="sampled", split="test")
     assert (metric + None).value() == metric.value()
     assert (metric + None).signature == metric.signature
 
 
-def test_inline_signature_without_what_is_not_known() -> None:
+def test_inline_signature_omits_unknown_settings() -> None:
     assert RankedPrecision(1).signature == f"P@k,100|protocol:inline|n:1|version:{__version__}"
 
 
-def test_another_order_than_the_folds_is_named() -> None:
+def test_signature_names_changed_example_order() -> None:
     vectors = torch.eye(100)
     examples = EncodedExamples(torch.arange(100), vectors, vectors, "side-by-side-4")
     metric = block_precisions(examples, "dot", "test")["p_at_1_100_ordered"]
@@ -280,5 +280,5 @@ def test_another_order_than_the_folds_is_named() -> None:
     assert "|protocol:ordered|order:side-by-side-4|score:rerank-4|" in (ranked + ranked).signature
 
 
-def test_a_key_says_cutoff_candidates_and_protocol() -> None:
+def test_key_contains_cutoff_candidates_and_protocol() -> None:
     assert [key(k, "ordered") for k in CUTOFFS] == ["p_at_1_100_ordered", "p_at_3_100_ordered", "p_at_10_100_ordered"]

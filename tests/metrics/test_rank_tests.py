@@ -41,7 +41,7 @@ def by_all_deals(first: list[int], second: list[int]) -> float:
 
 @quick
 @given(differences)
-def test_ties_and_zeros_are_counted_exactly(values: list[int]) -> None:
+def test_signed_rank_with_ties_and_zeros_matches_all_sign_assignments(values: list[int]) -> None:
     found = signed_rank(values)
     assert found.p_value == pytest.approx(by_all_signs(values))
     assert found.n == sum(map(bool, values))
@@ -49,12 +49,12 @@ def test_ties_and_zeros_are_counted_exactly(values: list[int]) -> None:
     assert signed_rank([-value for value in values]).effect == pytest.approx(-found.effect)
 
 
-def test_without_ties_it_is_scipys_exact_test() -> None:
+def test_signed_rank_without_ties_matches_scipy_exact_test() -> None:
     values = np.random.default_rng(0).normal(0.3, 1, 30)
     assert signed_rank(values).p_value == pytest.approx(stats.wilcoxon(values, method="exact").pvalue)
 
 
-def test_many_differences_by_the_normal_distribution() -> None:
+def test_signed_rank_of_large_sample_uses_normal_approximation() -> None:
     values = np.random.default_rng(1).integers(-3, 4, 400) * 0.5
     known = values[values != 0]
     # SciPy also corrects the variance for ties, and correction=True adds the same continuity correction.
@@ -68,7 +68,7 @@ def test_many_differences_by_the_normal_distribution() -> None:
     assert (exact.p_value, exact.p) == (pytest.approx(near, rel=0.02), "exact")
 
 
-def test_the_effect_by_hand() -> None:
+def test_effect_sizes_match_hand_calculation() -> None:
     # Ranks 1 (of -1), 2.5 and 2.5 (of 2 and 2), 4 (of 3): of a total of 10, 9 are positive and 1 is negative.
     assert signed_rank([-1, 2, 3, 2, 0]).effect == pytest.approx(0.8)
     # 3 > 1, 3 > 2, 2 > 1, 2 = 2: of four pairs three and a half are won and half of one is lost.
@@ -77,7 +77,7 @@ def test_the_effect_by_hand() -> None:
     assert rank_sum([5, 5, 4], [1, 2]).effect == 1.0
 
 
-def test_the_last_digits_do_not_undo_a_tie() -> None:
+def test_ties_are_robust_to_rounding() -> None:
     exact = signed_rank([1, -1, 2, 2, -3])
     assert signed_rank([1 + 1e-13, -1, 2, 2 - 1e-13, -3]).p_value == exact.p_value
     assert signed_rank([1e-13, 1, 2]).n == 2
@@ -86,7 +86,7 @@ def test_the_last_digits_do_not_undo_a_tie() -> None:
     assert rank_sum([1 + 4e-9, 2], [1, 3]).effect > rank_sum([1, 2], [1, 3]).effect
 
 
-def test_two_samples_are_scipys() -> None:
+def test_rank_sum_without_ties_matches_scipy_exact_test() -> None:
     generator = np.random.default_rng(2)
     first, second = generator.normal(0.5, 1, 7), generator.normal(0, 1, 9)
     assert rank_sum(first, second).p_value == pytest.approx(stats.mannwhitneyu(first, second, method="exact").pvalue)
@@ -97,7 +97,7 @@ sample = st.lists(st.integers(1, 5), min_size=2, max_size=6)
 
 @quick
 @given(sample, sample)
-def test_ties_of_two_samples_are_counted_exactly(first: list[int], second: list[int]) -> None:
+def test_rank_sum_with_ties_matches_all_permutations(first: list[int], second: list[int]) -> None:
     assume(len({*first, *second}) > 1)
     found = rank_sum(first, second)
     assert found.p_value == pytest.approx(by_all_deals(first, second))
@@ -105,18 +105,18 @@ def test_ties_of_two_samples_are_counted_exactly(first: list[int], second: list[
     assert (back.p_value, back.effect) == (pytest.approx(found.p_value), pytest.approx(-found.effect))
 
 
-def test_two_samples_that_do_not_overlap() -> None:
+def test_rank_sum_of_separated_samples_has_smallest_p_value() -> None:
     # Of all splits only this one and its mirror image are as extreme: 2 of 6! / (3! 3!) = 20, and 2 of 70.
     assert rank_sum([1, 1, 1], [5, 5, 5]) == (pytest.approx(2 / 20), -1.0, 6, "exact")
     assert rank_sum([5, 4, 5, 5], [1, 1, 2, 1]) == (pytest.approx(2 / 70), 1.0, 8, "exact")
 
 
-def test_no_p_value_is_above_1() -> None:
+def test_rank_sum_p_value_is_at_most_one() -> None:
     """29 twos split as evenly as possible, 14 to 15; the splits of 60 values are too many for a float's precision."""
     assert rank_sum([1] * 16 + [2] * 14, [1] * 15 + [2] * 15).p_value == 1.0
 
 
-def test_two_large_samples_by_the_normal_distribution() -> None:
+def test_rank_sum_of_large_samples_uses_normal_approximation() -> None:
     generator = np.random.default_rng(4)
     first, second = generator.integers(1, 6, 31), generator.integers(2, 7, 30)
     found = rank_sum(first, second)
@@ -140,12 +140,12 @@ def test_two_large_samples_by_the_normal_distribution() -> None:
         (lambda: rank_sum([3, 3], [3, 3]), "no test: all 4 values are 3"),
     ],
 )
-def test_nothing_to_test(call: object, message: str) -> None:
+def test_too_few_or_constant_values_raise_error(call: object, message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         call()  # type: ignore[operator]
 
 
-def test_chance_alone_is_seen_as_often_as_it_should_be() -> None:
+def test_false_positive_rate_is_near_alpha() -> None:
     """Without any true difference, at most one study in twenty has p <= .05, and not far fewer."""
     generator = np.random.default_rng(3)
     seen = sum(signed_rank(generator.integers(-2, 3, 25)).p_value <= 0.05 for _ in range(1000))

@@ -20,7 +20,7 @@ def marks(text: str) -> list[bool]:
 
 
 @given(_MARKS)
-def test_tokens_are_scored_as_scikit_learn_does(both: list[tuple[bool, bool]]) -> None:
+def test_token_f1_matches_scikit_learn(both: list[tuple[bool, bool]]) -> None:
     chosen, true = zip(*both, strict=True)
     assert token_f1(chosen, true) == pytest.approx(f1_score(true, chosen))
 
@@ -29,7 +29,7 @@ def test_tokens_are_scored_as_scikit_learn_does(both: list[tuple[bool, bool]]) -
     ("text", "expected"),
     [("", []), ("..", []), ("x", [(0, 1)]), (".xx.x", [(1, 3), (4, 5)]), ("xx", [(0, 2)])],
 )
-def test_runs(text: str, expected: list[tuple[int, int]]) -> None:
+def test_runs_find_consecutive_marks(text: str, expected: list[tuple[int, int]]) -> None:
     assert runs(marks(text)) == expected
 
 
@@ -46,18 +46,18 @@ def test_runs(text: str, expected: list[tuple[int, int]]) -> None:
         ("x.x.", "xxx.", 0.0),  # each span is a third of the union
     ],
 )
-def test_spans_are_right_if_they_share_half(chosen: str, true: str, expected: float) -> None:
+def test_iou_f1_counts_spans_with_half_overlap(chosen: str, true: str, expected: float) -> None:
     assert iou_f1(marks(chosen), marks(true)) == pytest.approx(expected)
 
 
 @given(_MARKS)
-def test_what_was_pointed_to_exactly_is_right(both: list[tuple[bool, bool]]) -> None:
+def test_exact_rationale_has_f1_of_one(both: list[tuple[bool, bool]]) -> None:
     _, true = zip(*both, strict=True)
     assert iou_f1(true, true) == token_f1(true, true) == 1.0
 
 
 @pytest.mark.parametrize("measure", [token_f1, iou_f1])
-def test_what_has_no_answer_is_named(measure: object) -> None:
+def test_unmarked_or_unequal_tokens_raise_error(measure: object) -> None:
     with pytest.raises(NotComputableError, match="raters marked no word"):
         measure([True], [False])  # type: ignore[operator]
     with pytest.raises(NotComputableError, match="of 1 and 2 tokens"):

@@ -22,7 +22,7 @@ def pearson(x: list[float], y: list[float]) -> float:
 
 
 @given(st.lists(st.integers(0, 5), max_size=4).map(sorted))
-def test_pieces_give_the_same_as_the_whole(cuts: list[int]) -> None:
+def test_sum_of_batches_matches_correlation_of_all(cuts: list[int]) -> None:
     total: ScoreCorrelation | None = None
     for start, end in zip([0, *cuts], [*cuts, 5], strict=True):
         if start < end:
@@ -31,7 +31,7 @@ def test_pieces_give_the_same_as_the_whole(cuts: list[int]) -> None:
     assert total.value() == pytest.approx(pearson(SCORES, RATINGS))
 
 
-def test_spearman_is_pearsons_correlation_of_the_ranks() -> None:
+def test_spearman_matches_hand_calculation() -> None:
     # Ranks of the scores: 1, 5, 3, 4, 2; of the ratings: 1, 5, 2, 4, 3. Squared differences: 0 0 1 0 1.
     # 1 - 6 x 2 / (5 x 24) = .9.
     assert ScoreCorrelation("spearman", SCORES, RATINGS).value() == pytest.approx(0.9)
@@ -40,11 +40,11 @@ def test_spearman_is_pearsons_correlation_of_the_ranks() -> None:
 @pytest.mark.parametrize(
     ("scores", "ratings"), [([1.0, 2.0], [1.0, 2.0]), ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([], [])]
 )
-def test_where_there_is_no_correlation_there_is_no_number(scores: list[float], ratings: list[float]) -> None:
+def test_undefined_correlation_is_nan(scores: list[float], ratings: list[float]) -> None:
     assert math.isnan(ScoreCorrelation("pearson", scores, ratings).value())
 
 
-def test_parlai_adds_them_up() -> None:
+def test_parlai_metrics_aggregate_batches() -> None:
     metrics = Metrics()
     for start in (0, 3):
         metrics.add(
@@ -55,7 +55,7 @@ def test_parlai_adds_them_up() -> None:
     assert report["pearson"].signature == f"pearson|n:5|split:test|version:{__version__}"
 
 
-def test_over_tasks_the_mean_of_their_numbers_is_reported() -> None:
+def test_tasks_are_macro_averaged() -> None:
     """Not the correlation over all items: tasks may use different rating scales."""
     one, other = ScoreCorrelation("pearson", SCORES, RATINGS), ScoreCorrelation("pearson", SCORES[:3], RATINGS[2:])
     report = aggregate_named_reports({"one": {"pearson": one}, "other": {"pearson": other}})

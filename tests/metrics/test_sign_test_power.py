@@ -28,19 +28,19 @@ def by_outcomes(share: float, n: int, alpha: float) -> float:
 
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
 @pytest.mark.parametrize("share", [0.5, 0.6, 0.85, 1.0])
-def test_against_every_outcome(share: float, alpha: float) -> None:
+def test_power_matches_enumerated_outcomes(share: float, alpha: float) -> None:
     for n in (1, 2, 5, 6, 7, 20, 33, 60):
         assert sign_test_power(share, n, alpha) == pytest.approx(by_outcomes(share, n, alpha), abs=1e-12)
 
 
 @pytest.mark.parametrize(("share", "power"), [(0.7, 0.8), (0.8, 0.9), (0.9, 0.8), (1.0, 0.8), (0.3, 0.8), (0.6, 0.055)])
-def test_the_number_is_the_first_from_which_on_the_power_stays(share: float, power: float) -> None:
+def test_comparisons_needed_is_smallest_number_that_keeps_the_power(share: float, power: float) -> None:
     n = sign_test_comparisons(share, power)
     assert by_outcomes(share, n - 1, 0.05) < power
     assert all(by_outcomes(share, more, 0.05) >= power for more in range(n, n + 25))
 
 
-def test_a_large_number() -> None:
+def test_large_number_of_comparisons_is_near_normal_approximation() -> None:
     """Near the normal approximation's 194 for .6, and not below it."""
     assert sign_test_normal(0.6) == pytest.approx(193.85, abs=0.01)  # ((1.96 * .5 + .8416 * .4899) / .1)**2
     n = sign_test_comparisons(0.6)
@@ -48,7 +48,7 @@ def test_a_large_number() -> None:
     assert sign_test_power(0.6, n - 1) < 0.8 <= min(sign_test_power(0.6, more) for more in range(n, n + 200))
 
 
-def test_what_so_many_see() -> None:
+def test_detectable_share_reaches_the_power_or_raises_error() -> None:
     share = sign_test_detectable(100)
     assert sign_test_power(share, 100) == pytest.approx(0.8, abs=1e-6)
     assert sign_test_detectable(400) < share
@@ -79,6 +79,6 @@ def test_what_so_many_see() -> None:
         (lambda: sign_test_comparisons(-0.1), OptionError, "win rate -0.1: must lie between 0 and 1, ties left out"),
     ],
 )
-def test_no_number(call: object, kind: type[Exception], message: str) -> None:
+def test_impossible_calculations_raise_error(call: object, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=f"^{re.escape(message)}$"):
         call()  # type: ignore[operator]

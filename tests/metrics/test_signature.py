@@ -15,16 +15,16 @@ names = st.text("abk_", min_size=1, max_size=5)
 values = st.none() | st.integers() | st.sampled_from(["dot", "test", "re"])
 
 
-def test_settings_keep_their_order_and_the_version_comes_last() -> None:
+def test_settings_keep_their_order_with_version_last() -> None:
     assert signature("BLEU", zeta=1, alpha="none") == f"BLEU|zeta:1|alpha:none|version:{__version__}"
 
 
-def test_what_is_none_is_left_out_and_what_is_zero_or_false_is_not() -> None:
+def test_signature_omits_none_but_keeps_zero_and_false() -> None:
     assert signature("P", seed=None, n=0, lower=False) == f"P|n:0|lower:False|version:{__version__}"
 
 
 @given(st.dictionaries(names, values))
-def test_a_signature_can_be_taken_apart_again(decided: dict[str, object]) -> None:
+def test_signature_can_be_parsed_back(decided: dict[str, object]) -> None:
     name, *parts = signature("P@k", **decided).split("|")
     assert name == "P@k"
     expected = {key: str(value) for key, value in decided.items() if value is not None}
@@ -35,12 +35,12 @@ def hit(split: str = "test") -> RankedPrecision:
     return RankedPrecision(1, 1, candidates="file", split=split)
 
 
-def test_numbers_with_one_signature_share_a_line() -> None:
+def test_metrics_with_equal_signatures_share_a_line() -> None:
     report: dict[str, Metric] = {"p_at_1": hit(), "p_at_3": hit(), "p_at_10": hit("valid")}
     assert signature_lines(report) == [f"p_at_1, p_at_3: {hit().signature}", f"p_at_10: {hit('valid').signature}"]
 
 
-def test_metrics_of_different_kinds_have_lines_of_their_own() -> None:
+def test_metrics_of_different_kinds_have_separate_lines() -> None:
     bleu = AvgBleu(bleu_statistics(["a"], ["a"]), tokens="re")
     assert signature_lines({"p_at_1": hit(), "avg_bleu": bleu}) == [
         f"p_at_1: {hit().signature}",
@@ -48,5 +48,5 @@ def test_metrics_of_different_kinds_have_lines_of_their_own() -> None:
     ]
 
 
-def test_parlais_own_metrics_and_plain_numbers_have_no_signature() -> None:
+def test_parlai_metrics_and_plain_numbers_have_no_signature() -> None:
     assert signature_lines({"loss": AverageMetric(1.0), "exs": SumMetric(3), "lr": 0.1}) == []

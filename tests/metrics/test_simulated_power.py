@@ -29,21 +29,21 @@ FINE = [step / 10 for step in range(-100, 101)]  # a scale with neither visible 
 
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("difference", [0.0, 0.4])
-def test_trials_agree_with_the_formula(design: LikertDesign, difference: float) -> None:
+def test_simulated_t_test_power_matches_formula(design: LikertDesign, difference: float) -> None:
     """A share of 4,000 trials is within .026 of its probability in 999 of 1,000 cases."""
     expected = likert_power(design, difference, 40)
     assert simulated_t_test_power(design, difference, 40, runs=4000) == pytest.approx(expected, abs=0.026)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_ranks_see_nearly_as_much_of_normal_ratings(design: LikertDesign) -> None:
+def test_rank_test_power_on_normal_ratings_has_known_efficiency(design: LikertDesign) -> None:
     """The relative efficiency of rank tests is 3/pi, about .955: as if there were that share of the items."""
     expected = likert_power(design, 0.4, 60 * 3 / np.pi)
     assert simulated_rank_test_power(design, 0.4, 60, FINE, 0.0, runs=2000) == pytest.approx(expected, abs=0.04)
     assert simulated_rank_test_power(design, 0.0, 60, FINE, 0.0, runs=2000) == pytest.approx(0.05, abs=0.016)
 
 
-def test_a_scale_that_ends_hides_a_difference() -> None:
+def test_end_of_scale_lowers_rank_test_power() -> None:
     design = LikertDesign(1.0, paired=False)
     middle = simulated_rank_test_power(design, 0.5, 60, [1, 2, 3, 4, 5], 3.0, runs=500)
     end = simulated_rank_test_power(design, 0.5, 60, [1, 2, 3, 4, 5], 5.5, runs=500)
@@ -52,7 +52,7 @@ def test_a_scale_that_ends_hides_a_difference() -> None:
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.005])
-def test_pairs_are_tested_by_all_signs(alpha: float) -> None:
+def test_paired_rank_test_power_matches_all_sign_assignments(alpha: float) -> None:
     """At .005 the normal approximation detects half as many of these differences: 11 pairs are too few for it."""
     design, signs = LikertDesign(1.0, 3, same_reply=0.3), np.array(list(product([-1, 1], repeat=11)))
     seen = 0
@@ -67,7 +67,7 @@ def test_pairs_are_tested_by_all_signs(alpha: float) -> None:
     assert simulated_rank_test_power(design, 1.5, 11, points, 3, alpha, runs=300, seed=4) == seen / 300
 
 
-def test_two_samples_are_tested_as_ratings_are() -> None:
+def test_two_sample_rank_test_power_matches_rank_sum() -> None:
     design = LikertDesign(1.0, 2, same_reply=0.3, paired=False)
     for items in (8, 35):  # counted exactly, and by the normal approximation
         seen = 0
@@ -79,18 +79,18 @@ def test_two_samples_are_tested_as_ratings_are() -> None:
         assert simulated_rank_test_power(design, 1.0, items, points, 3, 0.01, runs=100, seed=4) == seen / 100
 
 
-def test_nothing_to_test_is_seen_by_no_test() -> None:
+def test_constant_ratings_have_p_value_one() -> None:
     for paired in (True, False):
         assert simulated_power._p_value(np.ones(5), np.ones(5), paired) == 1.0
 
 
-def test_the_sign_test() -> None:
+def test_simulated_sign_test_power_matches_formula() -> None:
     assert simulated_sign_test_power(0.65, 90, runs=4000) == pytest.approx(sign_test_power(0.65, 90), abs=0.026)
     assert simulated_sign_test_power(1.0, 6) == 1.0
     assert simulated_sign_test_power(1.0, 5) == 0.0
 
 
-def test_the_seed_decides_and_blocks_do_not_matter_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seed_reproduces_power_and_block_size_changes_it_little(monkeypatch: pytest.MonkeyPatch) -> None:
     design = DESIGNS[2]
     whole = simulated_t_test_power(design, 0.4, 40, runs=500, seed=3)
     assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == whole
@@ -98,7 +98,7 @@ def test_the_seed_decides_and_blocks_do_not_matter_much(monkeypatch: pytest.Monk
     assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == pytest.approx(whole, abs=0.08)
 
 
-def test_what_cannot_be_drawn() -> None:
+def test_invalid_runs_or_scale_raise_option_error() -> None:
     with pytest.raises(OptionError, match=r"^runs 0: at least 1 is needed$"):
         simulated_t_test_power(DESIGNS[0], 0.4, 40, runs=0)
     with pytest.raises(OptionError, match=r"^scale 3: at least two points are needed$"):

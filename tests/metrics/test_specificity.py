@@ -29,12 +29,12 @@ from parlai_empathy.metrics.specificity import common_words, content_words, spec
         ("Zürich 2022", ["zürich", "2022"]),
     ],
 )
-def test_by_hand(text: str, expected: list[str]) -> None:
+def test_content_words_exclude_stop_words_and_bare_punctuation(text: str, expected: list[str]) -> None:
     assert content_words(text) == expected
     assert specificity(text) == len(expected)
 
 
-def test_the_stop_words_are_scikit_learns() -> None:
+def test_stop_words_match_scikit_learn() -> None:
     assert stop_words() == CountVectorizer(stop_words="english").get_stop_words()
     assert len(stop_words()) == 318
     assert stop_words() < common_words()
@@ -48,12 +48,12 @@ def says_nothing(word: str) -> bool:
 
 
 @given(st.text(alphabet='abTHEof?.,"*()! \n', max_size=60))
-def test_taking_marks_away_finds_the_same(text: str) -> None:
+def test_content_words_match_reference_implementation(text: str) -> None:
     expected = [word for word in re.split(r"[ \t\n\r]", text.lower()) if not says_nothing(word)]
     assert content_words(text) == expected
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_texts_that_are_put_together_say_as_much_as_both(one: str, other: str) -> None:
+def test_counts_of_joined_texts_add_up(one: str, other: str) -> None:
     assert specificity(f"{one}\n{other}") == specificity(one) + specificity(other)
     assert words(f"{one}\n{other}") == words(one) + words(other)

@@ -13,7 +13,7 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.win_rates import win_rate
 
 
-def test_by_hand() -> None:
+def test_win_rate_matches_hand_calculation() -> None:
     # 8 of 10: (45 + 10 + 1) * 2 / 1024 of all outcomes are at least as far from 5.
     found = win_rate(8, 5, 2)
     assert found.p_value == pytest.approx(112 / 1024)
@@ -23,7 +23,7 @@ def test_by_hand() -> None:
     assert found.high == pytest.approx(stats.beta.ppf(0.975, 9, 2))
 
 
-def test_who_always_wins_has_an_interval_too() -> None:
+def test_interval_of_only_wins_matches_hand_calculation() -> None:
     found = win_rate(5, 0, 0)
     assert (found.share, found.high) == (1.0, 1.0)
     assert found.low == pytest.approx(0.025 ** (1 / 5))  # at this rate five of five has probability 1/40
@@ -31,7 +31,7 @@ def test_who_always_wins_has_an_interval_too() -> None:
 
 
 @given(st.integers(0, 40), st.integers(0, 20), st.integers(0, 40))
-def test_against_counting(wins: int, ties: int, losses: int) -> None:
+def test_p_value_matches_counted_outcomes(wins: int, ties: int, losses: int) -> None:
     if wins + losses == 0:
         return
     n, far = wins + losses, abs(wins - losses)
@@ -42,7 +42,7 @@ def test_against_counting(wins: int, ties: int, losses: int) -> None:
     assert 0 <= found.low <= found.share <= found.high <= 1
 
 
-def test_ties_alone_decide_nothing() -> None:
+def test_win_rate_without_decided_comparisons_raises_error() -> None:
     with pytest.raises(NotComputableError, match=r"^no win rate: all 7 comparisons are ties$"):
         win_rate(0, 7, 0)
     with pytest.raises(NotComputableError, match=r"^no win rate: there are no comparisons$"):
