@@ -37,7 +37,7 @@ def pack(folder: Path, target: Path) -> None:
 # --- the data set ----------------------------------------------------------------------------------------------------
 
 
-def test_the_three_zip_files_of_a_mirror(opt: Opt, mirror: Path) -> None:
+def test_build_fetches_zip_files_from_mirror(opt: Opt, mirror: Path) -> None:
     found = build(opt)
     assert {fold: path.name for fold, path in found.items()} == {
         "train": "train.zip",
@@ -50,7 +50,7 @@ def test_the_three_zip_files_of_a_mirror(opt: Opt, mirror: Path) -> None:
     assert build(opt) == found  # already built
 
 
-def test_the_folder_of_parlais_own_task_is_left_alone(opt: Opt, mirror: Path) -> None:
+def test_build_leaves_parlai_task_folder_untouched(opt: Opt, mirror: Path) -> None:
     """ParlAI's builder deletes other versions in that folder."""
     theirs = Path(opt["datapath"]) / "dailydialog"
     theirs.mkdir(parents=True)
@@ -61,7 +61,7 @@ def test_the_folder_of_parlais_own_task_is_left_alone(opt: Opt, mirror: Path) ->
     assert (theirs / "train.json").is_file()
 
 
-def test_the_authors_archive(opt: Opt, asked: list[str], assert_one_line: OneLine) -> None:
+def test_checksum_mismatch_error_names_url_and_checksum(opt: Opt, asked: list[str], assert_one_line: OneLine) -> None:
     """Its checksum must be the recorded one, which the bytes served here do not have."""
     with pytest.raises(DownloadError) as caught:
         build(opt)
@@ -69,7 +69,7 @@ def test_the_authors_archive(opt: Opt, asked: list[str], assert_one_line: OneLin
     assert_one_line(caught.value, asked[0], ARCHIVE.hashcode)
 
 
-def test_a_mirror_that_lacks_a_file(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:
+def test_missing_mirror_file_error_lists_expected_files(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:
     (mirror / "validation.zip").unlink()
     with pytest.raises(DownloadError) as caught:
         build(opt)
@@ -87,7 +87,7 @@ def sample(fold: str) -> list[Dialogue]:
     return list(read_daily_dialog(build({"edition": "sample"})[fold]))
 
 
-def test_the_sample_has_enough_replies_for_100_candidates() -> None:
+def test_sample_folds_have_at_least_100_distinct_replies() -> None:
     for fold, size in (("train", 36), ("valid", 27), ("test", 27)):
         dialogues = sample(fold)
         assert len(dialogues) == size
@@ -95,18 +95,18 @@ def test_the_sample_has_enough_replies_for_100_candidates() -> None:
         assert len(replies) >= 100
 
 
-def test_no_turn_of_the_sample_but_short_ones_stands_in_two_folds() -> None:
+def test_sample_folds_share_no_turns() -> None:
     turns = {fold: {turn.text for dialogue in sample(fold) for turn in dialogue.turns} for fold in SPLITS}
     for one, other in (("train", "valid"), ("train", "test"), ("valid", "test")):
         assert turns[one].isdisjoint(turns[other])
 
 
-def test_the_sample_is_printable_ascii() -> None:
+def test_sample_is_printable_ascii() -> None:
     for file in SAMPLE.rglob("*.txt"):
         assert set(file.read_bytes()) <= {*range(0x20, 0x7F), ord("\n")}
 
 
-def test_the_sample_has_every_act_and_emotion_in_training() -> None:
+def test_sample_train_fold_covers_all_acts_and_emotions() -> None:
     turns = [turn for dialogue in sample("train") for turn in dialogue.turns]
     assert len({turn.act for turn in turns}) == 4
     assert len({turn.emotion for turn in turns}) == 7

@@ -58,11 +58,11 @@ def read(path: Path) -> list[Dialogue]:
 # --- the authors' layout ---------------------------------------------------------------------------------------------
 
 
-def test_turns_with_their_acts_and_emotions(write: Write) -> None:
+def test_turns_are_read_with_acts_and_emotions(write: Write) -> None:
     assert read(write()) == EXPECTED
 
 
-def test_a_zip_file_holds_the_same(write: Write) -> None:
+def test_zip_file_reads_like_folder(write: Write) -> None:
     folder = write()
     with zipfile.ZipFile(target := folder.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as packed:
         for file in folder.iterdir():
@@ -70,7 +70,7 @@ def test_a_zip_file_holds_the_same(write: Write) -> None:
     assert read(target) == EXPECTED
 
 
-def test_the_numbers_are_those_of_the_paper(write: Write) -> None:
+def test_act_and_emotion_numbers_follow_the_paper(write: Write) -> None:
     """Li et al. 2017: acts are numbered from 1, emotions from 0 (no emotion)."""
     texts = "a __eou__ " * 7
     found = read(write(texts, "1 2 3 4 1 1 1", "0 1 2 3 4 5 6"))[0]
@@ -82,21 +82,21 @@ def test_the_numbers_are_those_of_the_paper(write: Write) -> None:
 @pytest.mark.parametrize(
     "change", [lambda t: t.replace("\n", "\r\n"), lambda t: t.rstrip("\n"), lambda t: "\ufeff" + t]
 )
-def test_ends_of_lines_and_a_byte_order_mark(write: Write, change: Callable[[str], str]) -> None:
+def test_crlf_bom_and_missing_final_newline_are_accepted(write: Write, change: Callable[[str], str]) -> None:
     assert read(write(change(TEXTS), change(ACT), change(EMOTION))) == EXPECTED
 
 
-def test_the_last_turn_needs_no_mark(write: Write) -> None:
+def test_last_turn_needs_no_eou_marker(write: Write) -> None:
     assert read(write(TEXTS.replace("there ? __eou__", "there ?"))) == EXPECTED
 
 
 @pytest.mark.parametrize("character", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\r", "\t", "\xa0"])
-def test_only_a_line_feed_ends_a_line(write: Write, character: str) -> None:
+def test_only_line_feeds_end_lines(write: Write, character: str) -> None:
     """Within a text, such a character counts as a space."""
     assert read(write(TEXTS.replace("Who is", f"Who{character}is"))) == EXPECTED
 
 
-def test_a_turn_that_the_file_ends_twice_is_one(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_split_turn_is_rejoined(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in line 7852 of the authors' train file, which the reader recognises by its SHA-256."""
     line = "Hello . __eou__ Who is __eou__ there ? __eou__"
     monkeypatch.setattr(reader, "_SPLIT_IN_TWO", {hashlib.sha256(line.encode()).hexdigest(): 1})
@@ -124,7 +124,7 @@ def test_a_turn_that_the_file_ends_twice_is_one(write: Write, monkeypatch: pytes
         ({"emotions": EMOTION + "0\n"}, ("dialogues_emotion_train.txt", "3 lines, but dialogues_train.txt has 2")),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_invalid_data_error_names_file_and_cause(
     write: Write, files: dict[str, str | bytes], parts: tuple[str, ...], assert_one_line: OneLine
 ) -> None:
     folder = write(**files)
@@ -133,14 +133,14 @@ def test_what_is_wrong_is_named(
     assert_one_line(caught.value, folder, *parts)
 
 
-def test_good_dialogues_come_before_the_error(write: Write) -> None:
+def test_valid_dialogues_are_yielded_before_the_error(write: Write) -> None:
     dialogues = read_daily_dialog(write(acts="1 2\n9 9 9"))
     assert next(dialogues) == EXPECTED[0]
     with pytest.raises(DataError):
         next(dialogues)
 
 
-def test_a_folder_without_one_of_the_files(write: Write, assert_one_line: OneLine) -> None:
+def test_folder_missing_a_file_raises_data_error(write: Write, assert_one_line: OneLine) -> None:
     folder = write()
     (folder / "dialogues_act_train.txt").unlink()
     with pytest.raises(DataError) as caught:
@@ -148,14 +148,14 @@ def test_a_folder_without_one_of_the_files(write: Write, assert_one_line: OneLin
     assert_one_line(caught.value, folder / "dialogues_act_train.txt", "No such file")
 
 
-def test_nothing_there(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_zip_file_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path / "train.zip")
     assert_one_line(caught.value, tmp_path / "train.zip", "No such file")
 
 
 @pytest.mark.parametrize("kind", ["empty", "text", "cut", "damaged", "another"])
-def test_a_zip_file_that_is_none(write: Write, kind: str, assert_one_line: OneLine) -> None:
+def test_invalid_zip_file_raises_data_error(write: Write, kind: str, assert_one_line: OneLine) -> None:
     folder = write(TEXTS * 50, ACT * 50, EMOTION * 50)
     with zipfile.ZipFile(target := folder.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as packed:
         for file in folder.iterdir():
@@ -171,7 +171,7 @@ def test_a_zip_file_that_is_none(write: Write, kind: str, assert_one_line: OneLi
 
 @settings(max_examples=60)
 @given(st.binary(max_size=60), st.text(max_size=12), st.text(alphabet="0123 \n", max_size=12))
-def test_anything_gives_dialogues_or_one_line(texts: bytes, acts: str, emotions: str) -> None:
+def test_arbitrary_files_give_valid_dialogues_or_data_error(texts: bytes, acts: str, emotions: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "train"
         path.mkdir()
@@ -189,7 +189,7 @@ def test_anything_gives_dialogues_or_one_line(texts: bytes, acts: str, emotions:
 @pytest.mark.parametrize(
     ("split", "dialogues", "turns"), [("train", 11_118, 87_170), ("validation", 1_000, 8_069), ("test", 1_000, 7_740)]
 )
-def test_counts_of_the_data_set(real_data: Path, split: str, dialogues: int, turns: int) -> None:
+def test_full_dataset_has_expected_counts(real_data: Path, split: str, dialogues: int, turns: int) -> None:
     """The published number of dialogues; the number of turns is that of acts in the raw file, counted separately."""
     path = real_data / "dailydialog" / f"{split}.zip"
     found = read(path)
@@ -199,7 +199,7 @@ def test_counts_of_the_data_set(real_data: Path, split: str, dialogues: int, tur
     assert counts == {name: raw.count(str(number).encode()) for number, name in enumerate(ACTS, start=1)}
 
 
-def test_the_line_of_the_data_set_that_ends_a_turn_twice(real_data: Path) -> None:
+def test_split_turn_in_full_dataset_is_rejoined(real_data: Path) -> None:
     found = read(real_data / "dailydialog" / "train.zip")[7851]
     assert found.conv_id == "train_7852"
     assert len(found.turns) == 11

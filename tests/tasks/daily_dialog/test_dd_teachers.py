@@ -37,7 +37,7 @@ def raw(split: str) -> list[tuple[list[str], list[str], list[str]]]:
 
 @pytest.mark.parametrize(("fold", "split"), SPLITS.items())
 @pytest.mark.parametrize("history", [1, 4, -1])
-def test_the_replies_of_the_sample(load_teacher: Load, fold: str, split: str, history: int) -> None:
+def test_default_teacher_examples_match_raw_sample(load_teacher: Load, fold: str, split: str, history: int) -> None:
     expected = [
         ("\n".join(turns[max(0, place - (history if history > 0 else 99)) : place]), [turns[place]], place + 1)
         for turns, _, _ in raw(split)
@@ -50,7 +50,7 @@ def test_the_replies_of_the_sample(load_teacher: Load, fold: str, split: str, hi
 
 
 @pytest.mark.parametrize(("teacher", "names", "start", "column"), [("Act", ACTS, 1, 1), ("Emotion", EMOTIONS, 0, 2)])
-def test_the_classes_of_the_sample(
+def test_act_and_emotion_teacher_examples_match_raw_sample(
     load_teacher: Load, teacher: str, names: tuple[str, ...], start: int, column: int
 ) -> None:
     """The last line is the turn to classify; up to --dd-history turns precede it."""
@@ -64,7 +64,7 @@ def test_the_classes_of_the_sample(
     assert all(example["label_candidates"] == list(names) for example in found)
 
 
-def test_a_message(load_teacher: Load) -> None:
+def test_default_teacher_message_fields(load_teacher: Load) -> None:
     assert examples_of(load_teacher(TASK, edition="sample"))[2] == {
         "id": TASK,
         "text": "Excuse me , does this bus go to the harbour ?\nIt does , but it takes the long way round .\n"
@@ -90,12 +90,12 @@ def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, fold: str) -
         assert example["labels"][0] in example["label_candidates"]
 
 
-def test_in_training_there_are_no_candidates(load_teacher: Load) -> None:
+def test_training_messages_have_no_candidates(load_teacher: Load) -> None:
     assert not any("label_candidates" in example for example in examples_of(load_teacher(TASK, edition="sample")))
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_every_message_says_where_it_comes_from(load_teacher: Load, teacher: str) -> None:
+def test_messages_have_fold_and_conversation_id(load_teacher: Load, teacher: str) -> None:
     for fold, split in SPLITS.items():
         for example in examples_of(load_teacher(f"{TASK}:{teacher}", FOLDS[fold], edition="sample")):
             assert example["fold"] == fold
@@ -104,7 +104,7 @@ def test_every_message_says_where_it_comes_from(load_teacher: Load, teacher: str
 
 
 @pytest.mark.parametrize("history", [0, -2])
-def test_a_history_that_cannot_be(load_teacher: Load, history: int) -> None:
+def test_invalid_history_raises_option_error(load_teacher: Load, history: int) -> None:
     with pytest.raises(OptionError, match=f"--dd-history {history}"):
         load_teacher(TASK, edition="sample", dd_history=history)
 
@@ -132,7 +132,7 @@ def splits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Non
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_overlap_is_dropped_from_training_alone(
+def test_drop_overlap_affects_only_the_training_fold(
     load_teacher: Load, splits: Callable[..., None], teacher: str, log: pytest.LogCaptureFixture
 ) -> None:
     splits(
@@ -155,14 +155,18 @@ def test_overlap_is_dropped_from_training_alone(
     assert "left out 2 dialogue(s) that overlap with valid or test" in log.text
 
 
-def test_overlap_may_leave_nothing(load_teacher: Load, splits: Callable[..., None], assert_one_line: OneLine) -> None:
+def test_drop_overlap_leaving_no_dialogues_raises_data_error(
+    load_teacher: Load, splits: Callable[..., None], assert_one_line: OneLine
+) -> None:
     splits()
     with pytest.raises(DataError) as caught:
         load_teacher(TASK, dd_drop_overlap=True)
     assert_one_line(caught.value, "train", "--dd-drop-overlap")
 
 
-def test_dialogues_without_an_answer(load_teacher: Load, splits: Callable[..., None], assert_one_line: OneLine) -> None:
+def test_fold_without_replies_raises_data_error(
+    load_teacher: Load, splits: Callable[..., None], assert_one_line: OneLine
+) -> None:
     splits(test="a __eou__\nb __eou__")
     assert load_teacher(f"{TASK}:Act", "test").num_examples() == 2
     with pytest.raises(DataError) as caught:
@@ -181,7 +185,7 @@ def test_dialogues_without_an_answer(load_teacher: Load, splits: Callable[..., N
         ("Act", "`:Act`", (87_170, 8_069, 7_740)),
     ],
 )
-def test_counts_of_the_data_set(
+def test_full_dataset_counts_match_readme(
     load_teacher: Load,
     real_data: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -196,7 +200,9 @@ def test_counts_of_the_data_set(
     assert tuple(int(cell.replace(",", "")) for cell in line.split("|")[-4:-1]) == expected
 
 
-def test_the_overlap_of_the_data_set(load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drop_overlap_count_on_full_dataset(
+    load_teacher: Load, real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Counted in the raw text: 686 training dialogues (5,453 replies) share an exchange with valid or test."""
     monkeypatch.setenv("EMPATHY_MIRROR", str(real_data))
     assert load_teacher(TASK, dd_drop_overlap=True).num_examples() == 76_052 - 5_453

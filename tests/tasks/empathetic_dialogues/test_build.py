@@ -23,26 +23,28 @@ OneLine = Callable[..., None]
 # --- the data set ----------------------------------------------------------------------------------------------------
 
 
-def test_the_folder_holds_the_three_folds(opt: Opt, ed_mirror: Path, fixtures: Path) -> None:
+def test_build_fetches_all_folds_from_mirror(opt: Opt, ed_mirror: Path, fixtures: Path) -> None:
     folder = build(opt)
     assert folder.parent.parent == Path(opt["datapath"])
     for fold in FOLDS:
         assert (folder / f"{fold}.csv").read_bytes() == (fixtures / f"empathetic_dialogues/{fold}.csv").read_bytes()
 
 
-def test_options_of_old_models_name_no_edition(opt: Opt, ed_mirror: Path) -> None:
+def test_build_works_without_edition_option(opt: Opt, ed_mirror: Path) -> None:
     del opt["edition"]
     assert (build(opt) / "valid.csv").is_file()
 
 
-def test_a_wrong_archive_on_the_mirror_is_refused(opt: Opt, ed_mirror: Path, assert_one_line: OneLine) -> None:
+def test_mirror_archive_with_wrong_checksum_raises_download_error(
+    opt: Opt, ed_mirror: Path, assert_one_line: OneLine
+) -> None:
     (archive := ed_mirror / "empatheticdialogues/empatheticdialogues.tar.gz").write_bytes(b"something else")
     with pytest.raises(DownloadError) as caught:
         build(opt)
     assert_one_line(caught.value, archive, RESOURCES[0].hashcode)
 
 
-def test_a_mirror_without_the_data_set(opt: Opt, ed_mirror: Path, assert_one_line: OneLine) -> None:
+def test_missing_mirror_file_error_lists_expected_files(opt: Opt, ed_mirror: Path, assert_one_line: OneLine) -> None:
     (ed_mirror / "empatheticdialogues/test.csv").unlink()
     with pytest.raises(DownloadError) as caught:
         build(opt)
@@ -64,18 +66,18 @@ def untouched() -> ModuleType:
     return module
 
 
-def test_we_name_the_archive_that_parlai_names(untouched: ModuleType) -> None:
+def test_archive_matches_parlai_resource(untouched: ModuleType) -> None:
     ours, theirs = RESOURCES[0], parlais_build.RESOURCES[0]
     assert (ours.url, ours.file_name, ours.hashcode) == (theirs.url, theirs.file_name, theirs.hashcode)
 
 
-def test_parlai_takes_what_we_built(opt: Opt, ed_mirror: Path, untouched: ModuleType) -> None:
+def test_parlai_builder_keeps_files_built_by_plugin(opt: Opt, ed_mirror: Path, untouched: ModuleType) -> None:
     folder = build(opt)
     untouched.build(opt)  # it would empty a folder without a version mark, or with another version's
     assert sorted(path.name for path in folder.iterdir()) == ["test.csv", "train.csv", "valid.csv"]
 
 
-def test_we_take_what_parlai_built(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_reuses_files_built_by_parlai(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", "/nowhere")
     home = Path(opt["datapath"]) / "empatheticdialogues"
     (inner := home / "empatheticdialogues").mkdir(parents=True)
@@ -86,7 +88,7 @@ def test_we_take_what_parlai_built(opt: Opt, monkeypatch: pytest.MonkeyPatch) ->
     assert (inner / "train.csv").read_text() == "as unpacked by ParlAI"
 
 
-def test_parlais_task_uses_our_builder(opt: Opt, ed_mirror: Path) -> None:
+def test_parlai_task_uses_plugin_builder(opt: Opt, ed_mirror: Path) -> None:
     parlais_build.build(opt)
     assert (Path(opt["datapath"]) / "empatheticdialogues/empatheticdialogues/train.csv").is_file()
 
@@ -98,30 +100,30 @@ def sample(fold: str) -> list[Dialogue]:
     return list(read_empathetic_dialogues(SAMPLE / f"{fold}.csv"))
 
 
-def test_the_sample_needs_no_data_folder(tmp_path: Path) -> None:
+def test_sample_needs_no_data_folder(tmp_path: Path) -> None:
     (file := tmp_path / "file").write_text("")
     assert build({"datapath": str(file / "data"), "edition": "sample"}) == SAMPLE
 
 
-def test_the_sample_is_three_files_and_nothing_else() -> None:
+def test_sample_consists_of_three_csv_files() -> None:
     assert sorted(path.name for path in SAMPLE.iterdir()) == ["test.csv", "train.csv", "valid.csv"]
 
 
 @pytest.mark.parametrize(("fold", "for_each_emotion"), [("train", 9), ("valid", 2), ("test", 2)])
-def test_each_emotion_of_the_sample_has_as_many_conversations(fold: str, for_each_emotion: int) -> None:
+def test_sample_emotions_are_balanced(fold: str, for_each_emotion: int) -> None:
     # 32 x 9 = 288, 32 x 2 = 64
     counts = Counter(dialogue.emotion for dialogue in sample(fold))
     assert counts == dict.fromkeys(EMOTIONS, for_each_emotion)
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_the_sample_is_printable_ascii(fold: str) -> None:
+def test_sample_is_printable_ascii(fold: str) -> None:
     text = (SAMPLE / f"{fold}.csv").read_bytes()
     assert set(text) <= {*range(0x20, 0x7F), ord("\n")}
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_conversations_of_the_sample_have_four_to_six_turns_that_say_something(fold: str) -> None:
+def test_sample_conversations_have_four_to_six_nonempty_turns(fold: str) -> None:
     for dialogue in sample(fold):
         assert 4 <= len(dialogue.turns) <= 6
         assert dialogue.situation
@@ -129,13 +131,13 @@ def test_conversations_of_the_sample_have_four_to_six_turns_that_say_something(f
         assert [turn.worker for turn in dialogue.turns] == ["0", "1", "0", "1", "0", "1"][: len(dialogue.turns)]
 
 
-def test_no_conversation_of_the_sample_has_the_name_of_another() -> None:
+def test_sample_conversation_ids_are_unique() -> None:
     names = [dialogue.conv_id for fold in FOLDS for dialogue in sample(fold)]
     assert len(set(names)) == 288 + 64 + 64
 
 
 @pytest.mark.parametrize("part", ["replies", "openings", "situations"])
-def test_no_text_of_the_sample_stands_in_two_folds(part: str) -> None:
+def test_sample_folds_share_no_texts(part: str) -> None:
     texts = {fold: texts_of(part, sample(fold)) for fold in FOLDS}
     assert not texts["train"] & texts["valid"]
     assert not texts["train"] & texts["test"]

@@ -32,7 +32,7 @@ def _invented(fixtures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("_invented")
-def test_each_conversation_gives_its_last_reply_and_all_before_it(tmp_path: Path) -> None:
+def test_example_is_last_reply_with_full_context(tmp_path: Path) -> None:
     found = items(f"{TASK}:LastReply", "test", tmp_path)
     # Conversations of 4, 2 and 6 turns: the last reply is the last turn.
     assert [(item["turn"], len(item["text"].split("\n"))) for item in found] == [(4, 3), (2, 1), (6, 5)]
@@ -43,14 +43,14 @@ def test_each_conversation_gives_its_last_reply_and_all_before_it(tmp_path: Path
 
 
 @pytest.mark.usefixtures("_invented")
-def test_a_last_turn_of_the_speaker_is_left_out(tmp_path: Path) -> None:
+def test_trailing_speaker_turn_is_left_out(tmp_path: Path) -> None:
     # train: 4, 3, 4, 2 and 5 turns
     assert [item["turn"] for item in items(f"{TASK}:LastReply", "train:ordered", tmp_path)] == [4, 2, 4, 2, 4]
 
 
 @pytest.mark.usefixtures("_invented")
 @pytest.mark.parametrize("way", ["option", "colon"])
-def test_single_turn_mode_is_the_turn_before(tmp_path: Path, way: str) -> None:
+def test_history_of_one_keeps_only_the_previous_turn(tmp_path: Path, way: str) -> None:
     if way == "option":
         found = items(f"{TASK}:LastReply", "test", tmp_path, ed_history=1)
     else:
@@ -60,11 +60,11 @@ def test_single_turn_mode_is_the_turn_before(tmp_path: Path, way: str) -> None:
 
 
 @pytest.mark.usefixtures("_invented")
-def test_other_teachers_keep_the_papers_four_turns(tmp_path: Path) -> None:
+def test_default_teacher_history_is_four_turns(tmp_path: Path) -> None:
     assert max(len(item["text"].split("\n")) for item in items(TASK, "test", tmp_path)) == 4
 
 
-def test_the_papers_test_prompts(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_test_fold_has_2546_prompts(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper has 2,547; the copy that is tested lacks one conversation."""
     if not (real_data / "empatheticdialogues" / "test.csv").is_file():
         pytest.skip("no EmpatheticDialogues here")

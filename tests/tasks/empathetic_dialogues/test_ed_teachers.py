@@ -98,22 +98,22 @@ def test_number_of_examples(load: Load, ed_mirror: Path, teacher: str, train: in
         assert len(examples_of(loaded)) == expected
 
 
-def test_the_task_alone_is_the_default_teacher(load: Load, ed_mirror: Path) -> None:
+def test_bare_task_name_uses_default_teacher(load: Load, ed_mirror: Path) -> None:
     assert pairs(load(TASK, "test")) == pairs(load(f"{TASK}:Default", "test"))
 
 
-def test_in_evalmode_both_roles_are_still_those_of_the_training_set(load: Load, ed_mirror: Path) -> None:
+def test_both_roles_keeps_training_examples_in_train_evalmode(load: Load, ed_mirror: Path) -> None:
     assert load(f"{TASK}:BothRoles", datatype="train:evalmode").num_examples() == 13
 
 
-def test_training_goes_on_after_an_epoch_and_meets_every_example(load: Load, ed_mirror: Path) -> None:
+def test_training_continues_after_an_epoch_and_covers_all_examples(load: Load, ed_mirror: Path) -> None:
     teacher = load(TASK, datatype="train")
     random.seed(1)
     met = {teacher.act()["labels"][0] for _ in range(200)}
     assert met == {label for _, label in pairs(load(TASK, "train"))}
 
 
-def test_workers_of_a_batch_share_the_examples_out(load: Load, ed_mirror: Path, tmp_path: Path) -> None:
+def test_batched_evaluation_counts_each_example_once(load: Load, ed_mirror: Path, tmp_path: Path) -> None:
     parser = ParlaiParser(True, True)
     opt = parser.parse_kwargs(
         task=TASK, datapath=str(tmp_path / "data"), datatype="test", batchsize=4, model="repeat_label"
@@ -133,26 +133,24 @@ def test_workers_of_a_batch_share_the_examples_out(load: Load, ed_mirror: Path, 
     ("history", "first"),
     [(None, 1), (4, 1), (-1, 0), (1, 4), (2, 3), (5, 0), (9, 0)],  # the paper's 4 is the default
 )
-def test_the_sixth_turn_with_so_many_turns_before_it(
-    load: Load, ed_mirror: Path, history: int | None, first: int
-) -> None:
+def test_history_limits_number_of_context_turns(load: Load, ed_mirror: Path, history: int | None, first: int) -> None:
     options = {} if history is None else {"ed_history": history}
     assert pairs(load(TASK, "test", **options))[-1] == ("\n".join(CARING[first:5]), CARING[5])
 
 
 @pytest.mark.parametrize("fold", FOLDS)
 @pytest.mark.parametrize("history", [1, 4])
-def test_the_listeners_examples(load: Load, ed_mirror: Path, fold: str, history: int) -> None:
+def test_default_teacher_examples_match_raw_files(load: Load, ed_mirror: Path, fold: str, history: int) -> None:
     expected = listener_examples(ed_mirror / f"empatheticdialogues/{fold}.csv", history)
     assert pairs(load(TASK, fold, ed_history=history)) == expected
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_the_listeners_examples_of_the_sample(load: Load, fold: str) -> None:
+def test_default_teacher_examples_match_raw_sample(load: Load, fold: str) -> None:
     assert pairs(load(TASK, fold, edition="sample")) == listener_examples(SAMPLE / f"{fold}.csv", 4)
 
 
-def test_both_roles_in_training(load: Load, ed_mirror: Path) -> None:
+def test_both_roles_training_examples_cover_both_speakers(load: Load, ed_mirror: Path) -> None:
     lonely = pairs(load(f"{TASK}:BothRoles", "train", ed_history=2))[-4:]
     assert lonely == [
         ("I eat lunch by myself each day.", "That must be hard."),
@@ -163,13 +161,13 @@ def test_both_roles_in_training(load: Load, ed_mirror: Path) -> None:
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_both_roles_are_judged_by_the_listeners_replies(load: Load, ed_mirror: Path, fold: str) -> None:
+def test_both_roles_evaluation_equals_default_teacher(load: Load, ed_mirror: Path, fold: str) -> None:
     assert examples_of(load(f"{TASK}:BothRoles", fold)) == [
         {**example, "id": f"{TASK}:BothRoles"} for example in examples_of(load(f"{TASK}:Default", fold))
     ]
 
 
-def test_the_speaker_is_given_the_situation(load: Load, ed_mirror: Path) -> None:
+def test_speaker_context_starts_with_situation(load: Load, ed_mirror: Path) -> None:
     situation = "My dog broke a leg, so I carried him up the stairs."
     assert pairs(load(f"{TASK}:Speaker", "test", ed_history=2))[-3:] == [
         (situation, CARING[0]),
@@ -178,7 +176,7 @@ def test_the_speaker_is_given_the_situation(load: Load, ed_mirror: Path) -> None
     ]
 
 
-def test_emotions_of_situations(load: Load, ed_mirror: Path) -> None:
+def test_situation_emotion_teacher_examples(load: Load, ed_mirror: Path) -> None:
     found = examples_of(load(f"{TASK}:SituationEmotion", "valid"))
     assert [(example["text"], example["labels"]) for example in found] == [
         ("My neighbour lent me his van for the move.", ["grateful"]),
@@ -188,14 +186,14 @@ def test_emotions_of_situations(load: Load, ed_mirror: Path) -> None:
     assert [example["label_candidates"] for example in found] == [list(EMOTIONS)] * 3
 
 
-def test_the_cut_leaves_out_situations_with_the_labels_own_word(load: Load, ed_mirror: Path) -> None:
+def test_situation_emotion_cut_drops_situations_containing_label(load: Load, ed_mirror: Path) -> None:
     assert [label for _, label in pairs(load(f"{TASK}:SituationEmotionCut", "valid"))] == ["grateful", "content"]
     labels = [label for _, label in pairs(load(f"{TASK}:SituationEmotionCut", "train"))]
     assert labels == ["proud", "terrified", "joyful", "lonely"]
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_emotions_of_contexts(load: Load, ed_mirror: Path, fold: str) -> None:
+def test_context_emotion_teacher_labels_contexts_with_emotion(load: Load, ed_mirror: Path, fold: str) -> None:
     found = examples_of(load(f"{TASK}:ContextEmotion", fold))
     replies = examples_of(load(TASK, fold))
     assert [example["text"] for example in found] == [example["text"] for example in replies]
@@ -205,7 +203,7 @@ def test_emotions_of_contexts(load: Load, ed_mirror: Path, fold: str) -> None:
 
 @pytest.mark.parametrize("teacher", ["Default", "BothRoles", "ContextEmotion"])
 @pytest.mark.parametrize("fold", FOLDS)
-def test_situation_and_emotion_are_no_input(load: Load, ed_mirror: Path, teacher: str, fold: str) -> None:
+def test_text_contains_neither_situation_nor_emotion(load: Load, ed_mirror: Path, teacher: str, fold: str) -> None:
     """No turn of the invented files contains either, so the teacher must have added any that is found."""
     for example in examples_of(load(f"{TASK}:{teacher}", fold)):
         assert example["emotion"] not in example["text"].lower()
@@ -215,7 +213,7 @@ def test_situation_and_emotion_are_no_input(load: Load, ed_mirror: Path, teacher
 # --- the other fields ------------------------------------------------------------------------------------------------
 
 
-def test_fields_of_a_training_message(load: Load, ed_mirror: Path) -> None:
+def test_training_message_fields(load: Load, ed_mirror: Path) -> None:
     assert examples_of(load(TASK, "train"))[3] == {
         "id": TASK,
         "text": "The mayor closed our library.",
@@ -231,14 +229,14 @@ def test_fields_of_a_training_message(load: Load, ed_mirror: Path) -> None:
     }
 
 
-def test_a_field_that_the_file_leaves_empty_is_absent(load: Load, ed_mirror: Path) -> None:
+def test_message_omits_empty_fields(load: Load, ed_mirror: Path) -> None:
     joyful = examples_of(load(TASK, "train"))[5]
     assert joyful["emotion"] == "joyful"
     assert not {"self_evaluations", "tags", "label_candidates", "candidates_source"} & set(joyful)
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_every_message_says_where_it_comes_from(load: Load, ed_mirror: Path, teacher: str) -> None:
+def test_messages_have_fold_and_conversation_fields(load: Load, ed_mirror: Path, teacher: str) -> None:
     for fold in FOLDS:
         for example in examples_of(load(f"{TASK}:{teacher}", fold)):
             assert {"conv_id", "emotion", "situation"} <= set(example)
@@ -250,7 +248,7 @@ def test_every_message_says_where_it_comes_from(load: Load, ed_mirror: Path, tea
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_candidates_of_the_file(load: Load, ed_mirror: Path, fold: str) -> None:
+def test_eval_candidates_come_from_file(load: Load, ed_mirror: Path, fold: str) -> None:
     rows = [row for rows in raw_conversations(ed_mirror / f"empatheticdialogues/{fold}.csv") for row in rows[1::2]]
     found = examples_of(load(TASK, fold))
     assert [example["label_candidates"] for example in found] == [
@@ -260,7 +258,7 @@ def test_candidates_of_the_file(load: Load, ed_mirror: Path, fold: str) -> None:
     assert all(example["label_candidates"].count(example["labels"][0]) == 1 for example in found)
 
 
-def test_a_training_message_has_no_candidates(load: Load, ed_mirror: Path) -> None:
+def test_training_messages_have_no_candidates(load: Load, ed_mirror: Path) -> None:
     assert not any("label_candidates" in example for example in examples_of(load(TASK, "train", edition="sample")))
 
 
@@ -277,12 +275,12 @@ def test_sampled_candidates_are_100_replies_of_the_fold(load: Load, fold: str) -
     assert len(places) > 50  # of 100: a model cannot learn the position of the true reply
 
 
-def test_sampled_candidates_are_drawn_anew_for_each_turn(load: Load) -> None:
+def test_sampled_candidates_differ_between_turns(load: Load) -> None:
     found = [frozenset(example["label_candidates"]) for example in examples_of(load(TASK, "test", edition="sample"))]
     assert len(set(found)) == len(found)
 
 
-def test_sampled_candidates_are_the_same_in_each_run(load: Load, tmp_path: Path) -> None:
+def test_sampled_candidates_are_reproducible_across_processes(load: Load, tmp_path: Path) -> None:
     """Also in another process, whose hashes differ, and for ``BothRoles`` as for the default teacher."""
     code = (
         "import json, sys; from parlai.core.params import ParlaiParser; "
@@ -299,7 +297,7 @@ def test_sampled_candidates_are_the_same_in_each_run(load: Load, tmp_path: Path)
     assert json.loads(there.stdout.splitlines()[-1]) == here
 
 
-def test_a_small_fold_gives_as_many_candidates_as_it_has_replies(load: Load, ed_mirror: Path) -> None:
+def test_small_fold_uses_all_replies_as_candidates(load: Load, ed_mirror: Path) -> None:
     without_candidates(ed_mirror / "empatheticdialogues/test.csv")
     for example in examples_of(load(TASK, "test")):
         assert example["candidates_source"] == "sampled"
@@ -312,7 +310,7 @@ def without_candidates(path: Path) -> None:
     path.write_text("".join(",".join(row) + "\n" for row in rows))
 
 
-def test_candidates_of_a_file_that_lack_the_true_reply_are_not_taken(load: Load, ed_mirror: Path) -> None:
+def test_file_candidates_without_true_reply_are_replaced(load: Load, ed_mirror: Path) -> None:
     path = ed_mirror / "empatheticdialogues/test.csv"
     path.write_text(path.read_text().replace(",Does it still fly?,", ",Does it fly?,"))
     first, second = examples_of(load(TASK, "test"))[:2]
@@ -325,7 +323,7 @@ def test_candidates_of_a_file_that_lack_the_true_reply_are_not_taken(load: Load,
 
 
 @pytest.mark.parametrize(("teacher", "train", "valid"), [("Default", 6, 4), ("BothRoles", 10, 4), ("Speaker", 8, 4)])
-def test_political_conversations_can_be_left_out(
+def test_drop_political_removes_tagged_conversations(
     load: Load, ed_mirror: Path, teacher: str, train: int, valid: int
 ) -> None:
     """One conversation of 4 turns in train, one of 3 turns in valid."""
@@ -336,13 +334,15 @@ def test_political_conversations_can_be_left_out(
 
 
 @pytest.mark.parametrize("history", [0, -2])
-def test_an_impossible_history(load: Load, ed_mirror: Path, history: int, assert_one_line: OneLine) -> None:
+def test_invalid_history_raises_option_error(
+    load: Load, ed_mirror: Path, history: int, assert_one_line: OneLine
+) -> None:
     with pytest.raises(OptionError) as caught:
         load(TASK, ed_history=history)
     assert_one_line(caught.value, f"--ed-history {history}", "at least 1, or -1")
 
 
-def test_options_may_stand_behind_colons(load: Load) -> None:
+def test_options_can_follow_task_name_after_colons(load: Load) -> None:
     by_colon = pairs(load(f"{TASK}:BothRoles:edition=sample:ed_history=1", "train"))
     assert by_colon == pairs(load(f"{TASK}:BothRoles", "train", edition="sample", ed_history=1))
     assert not any("\n" in text for text, _ in by_colon)
@@ -350,12 +350,12 @@ def test_options_may_stand_behind_colons(load: Load) -> None:
     assert len(by_colon) == len((SAMPLE / "train.csv").read_text().splitlines()) - 1 - 288
 
 
-def test_two_editions_side_by_side(load: Load, ed_mirror: Path) -> None:
+def test_two_editions_can_be_combined(load: Load, ed_mirror: Path) -> None:
     both = load(f"{TASK}:edition=sample,{TASK}:edition=full", "test")
     assert both.num_examples() == len(listener_examples(SAMPLE / "test.csv", 1)) + 6
 
 
-def test_the_options_are_not_changed(tmp_path: Path, ed_mirror: Path) -> None:
+def test_teacher_does_not_modify_options(tmp_path: Path, ed_mirror: Path) -> None:
     """ParlAI passes the same options to several teachers."""
     parser = ParlaiParser(True, False)
     opt = parser.parse_kwargs(task=TASK, datapath=str(tmp_path / "data"), datatype="test:stream")
@@ -368,7 +368,7 @@ def test_the_options_are_not_changed(tmp_path: Path, ed_mirror: Path) -> None:
 
 
 @pytest.mark.parametrize("datatype", ["train:stream:ordered", "valid:stream", "test:stream"])
-def test_streaming_gives_the_same_and_leaves_no_file(
+def test_streaming_gives_same_examples_and_leaves_no_files(
     load: Load, ed_mirror: Path, tmp_path: Path, datatype: str
 ) -> None:
     fold = datatype.split(":")[0]
@@ -379,7 +379,7 @@ def test_streaming_gives_the_same_and_leaves_no_file(
     assert sorted(path.name for path in (tmp_path / "data").rglob("*.csv*")) == ["test.csv", "train.csv", "valid.csv"]
 
 
-def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
+def test_build_dict_leaves_no_files_in_package(tmp_path: Path) -> None:
     """ParlAI streams the data to build one."""
     BuildDict.main(task=TASK, edition="sample", dict_file=str(tmp_path / "dict"), datapath=str(tmp_path))
     assert "scared" in (tmp_path / "dict").read_text()
@@ -389,7 +389,7 @@ def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
 # --- invalid data -----------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_reply_is_left_out_with_a_warning(load: Load, ed_mirror: Path, log: pytest.LogCaptureFixture) -> None:
+def test_empty_reply_is_left_out_with_warning(load: Load, ed_mirror: Path, log: pytest.LogCaptureFixture) -> None:
     path = ed_mirror / "empatheticdialogues/test.csv"
     path.write_text(path.read_text().replace(f",{CARING[3]},", ", ,"))
     found = pairs(load(TASK, "test"))
@@ -399,7 +399,7 @@ def test_an_empty_reply_is_left_out_with_a_warning(load: Load, ed_mirror: Path, 
     assert [record.levelname for record in log.records if record.message.endswith(built)] == ["WARNING"]
 
 
-def test_whole_data_give_no_warning(load: Load, ed_mirror: Path, log: pytest.LogCaptureFixture) -> None:
+def test_valid_data_logs_no_warning(load: Load, ed_mirror: Path, log: pytest.LogCaptureFixture) -> None:
     load(TASK, "test")
     assert [record.message for record in log.records if record.levelname == "WARNING"] == []
 
@@ -410,14 +410,14 @@ def keep_rows(path: Path, keep: Callable[[list[str]], bool]) -> None:
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_a_fold_without_a_conversation(load: Load, ed_mirror: Path, teacher: str, assert_one_line: OneLine) -> None:
+def test_empty_fold_raises_data_error(load: Load, ed_mirror: Path, teacher: str, assert_one_line: OneLine) -> None:
     keep_rows(ed_mirror / "empatheticdialogues/valid.csv", lambda row: False)
     with pytest.raises(DataError) as caught:
         load(f"{TASK}:{teacher}", "valid")
     assert_one_line(caught.value, "valid.csv", "holds no conversation")
 
 
-def test_a_fold_of_which_the_options_leave_nothing(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
+def test_fold_emptied_by_options_raises_data_error(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
     keep_rows(ed_mirror / "empatheticdialogues/train.csv", lambda row: row[7] == "<POLITICAL>")
     assert load(TASK, "train").num_examples() == 2
     with pytest.raises(DataError) as caught:
@@ -425,7 +425,7 @@ def test_a_fold_of_which_the_options_leave_nothing(load: Load, ed_mirror: Path, 
     assert_one_line(caught.value, "train.csv", "no example is left for DefaultTeacher", "--ed-drop-political True")
 
 
-def test_conversations_that_nobody_answers(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
+def test_fold_without_replies_raises_data_error(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
     keep_rows(ed_mirror / "empatheticdialogues/test.csv", lambda row: row[1] == "1")
     assert load(f"{TASK}:Speaker", "test").num_examples() == 3
     with pytest.raises(DataError) as caught:
@@ -433,7 +433,7 @@ def test_conversations_that_nobody_answers(load: Load, ed_mirror: Path, assert_o
     assert_one_line(caught.value, "test.csv", "no example is left")
 
 
-def test_a_bad_line_is_named_through_parlais_loader(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
+def test_bad_line_error_passes_through_parlai_loader(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
     with (ed_mirror / "empatheticdialogues/valid.csv").open("a") as file:
         file.write("c,1,gloomy,s,7,Hello,,\n")
     with pytest.raises(DataError) as caught:
@@ -454,13 +454,13 @@ def comparable(teacher: Teacher) -> Counter[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(("ours", "fold"), [("BothRoles", "train"), ("Default", "valid"), ("Default", "test")])
-def test_parlais_teacher_says_the_same_of_the_invented_files(load: Load, ed_mirror: Path, ours: str, fold: str) -> None:
+def test_examples_match_parlai_teacher(load: Load, ed_mirror: Path, ours: str, fold: str) -> None:
     """With a history of one turn, as in its episodes; it parses the files with code of its own."""
     builtin = load("empathetic_dialogues", fold)
     assert comparable(load(f"{TASK}:{ours}", fold, ed_history=1)) == comparable(builtin)
 
 
-def test_parlais_teacher_of_the_listener_alone(load: Load, ed_mirror: Path) -> None:
+def test_training_examples_match_parlai_train_experiencer_only(load: Load, ed_mirror: Path) -> None:
     builtin = load("empathetic_dialogues", "train", train_experiencer_only=True)
     assert comparable(load(TASK, "train", ed_history=1)) == comparable(builtin)
 
@@ -486,7 +486,9 @@ def real(real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("ContextEmotion", "`:ContextEmotion`", (40_252, 5_736, 5_257)),
     ],
 )
-def test_counts_of_the_data_set(load: Load, real: Path, teacher: str, row: str, expected: tuple[int, int, int]) -> None:
+def test_full_dataset_counts_match_readme(
+    load: Load, real: Path, teacher: str, row: str, expected: tuple[int, int, int]
+) -> None:
     assert tuple(load(f"{TASK}:{teacher}", fold).num_examples() for fold in FOLDS) == expected
     assert counts_in_the_readme(row) == expected
 
@@ -498,20 +500,20 @@ def counts_in_the_readme(row: str) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize(("place", "fold"), list(enumerate(FOLDS)))
-def test_the_cut_of_the_data_set(load: Load, real: Path, place: int, fold: str) -> None:
+def test_situation_emotion_cut_on_full_dataset(load: Load, real: Path, place: int, fold: str) -> None:
     first_rows = [rows[0] for rows in raw_conversations(real / f"{fold}.csv")]
     kept = [row[2] for row in first_rows if row[2] not in re.split(r"\W+", row[3].lower())]
     assert [label for _, label in pairs(load(f"{TASK}:SituationEmotionCut", fold))] == kept
     assert counts_in_the_readme("`:SituationEmotionCut`")[place] == len(kept)
 
 
-def test_the_cut_of_the_sample(load: Load) -> None:
+def test_readme_has_situation_emotion_cut_sample_counts(load: Load) -> None:
     counts = [load(f"{TASK}:SituationEmotionCut", fold, edition="sample").num_examples() for fold in FOLDS]
     assert f"`:SituationEmotionCut` leaves {counts[0]} / {counts[1]} / {counts[2]} " in README.read_text()
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_parlais_teacher_finds_the_data_set_through_our_builder(load: Load, real: Path, fold: str) -> None:
+def test_full_dataset_examples_match_parlai_teacher(load: Load, real: Path, fold: str) -> None:
     expected = comparable(without_sampled(load(TASK, fold, ed_history=1)))
     assert comparable(load("empathetic_dialogues", fold)) == expected
 

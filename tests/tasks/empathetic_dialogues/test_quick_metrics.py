@@ -33,7 +33,7 @@ def reports(*arguments: Any, metrics: str = "default") -> tuple[dict[str, Any], 
     responses=st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=3),
     candidates=st.none() | st.lists(texts, max_size=12),
 )
-def test_numbers_are_parlais(responses: list[tuple[str, list[str]]], candidates: list[str] | None) -> None:
+def test_report_equals_parlai_report(responses: list[tuple[str, list[str]]], candidates: list[str] | None) -> None:
     more = {} if candidates is None else {"text_candidates": candidates}
     theirs, ours = reports(*(({"text": text, **more}, labels) for text, labels in responses))
     assert ours == theirs
@@ -42,18 +42,18 @@ def test_numbers_are_parlais(responses: list[tuple[str, list[str]]], candidates:
 
 @settings(max_examples=100)
 @given(text=texts, others=st.lists(texts, max_size=2))
-def test_a_label_that_is_repeated_has_parlais_numbers(text: str, others: list[str]) -> None:
+def test_report_equals_parlai_report_when_response_is_a_label(text: str, others: list[str]) -> None:
     theirs, ours = reports(({"text": text}, [*others, text]))
     assert ours == theirs
 
 
 @pytest.mark.parametrize("metrics", ["all", "bleu", "f1", "none"])
-def test_other_numbers_are_counted_by_parlai(metrics: str) -> None:
+def test_report_equals_parlai_report_for_other_metric_sets(metrics: str) -> None:
     theirs, ours = reports(({"text": "so sad"}, ["so very sad"]), metrics=metrics)
     assert ours == theirs
 
 
-def test_what_an_agent_reports_and_no_text_at_all_are_counted_as_by_parlai() -> None:
+def test_report_equals_parlai_report_with_agent_metrics_or_no_text() -> None:
     theirs, ours = reports(
         ({"metrics": {"loss": AverageMetric(2)}}, ["so"]), ({"text": "a", "metrics": {"f1": 1}}, ["b"])
     )
@@ -61,7 +61,7 @@ def test_what_an_agent_reports_and_no_text_at_all_are_counted_as_by_parlai() -> 
     assert ours["exs"][1] == 2
 
 
-def test_copies_of_a_teacher_count_together() -> None:
+def test_shared_metrics_are_accumulated_together() -> None:
     first = QuickMetrics("default")
     second = QuickMetrics("default", first.share())
     first.evaluate_response(Message({"text": "so"}), ["so"])
@@ -69,7 +69,7 @@ def test_copies_of_a_teacher_count_together() -> None:
     assert float(first.report()["accuracy"]) == 0.5
 
 
-def test_by_hand() -> None:
+def test_overlap_and_bleu_match_hand_calculation() -> None:
     # Three of the reply's four words are among the label's five: precision 3/4, recall 3/5, F1 2 * .45 / 1.35 = 2/3.
     assert overlap("so sad my dog", ["so sad dog ran off"]) == (0.75, 0.6, pytest.approx(2 / 3))
     # All unigrams and bigrams match, no longer n-gram exists: the fourth root of 1 * 1 * 1e-12 * 1e-12.

@@ -51,7 +51,7 @@ def lines(*rows: str, header: str = HEADER) -> str:
 # --- the official layout ---------------------------------------------------------------------------------------------
 
 
-def test_a_conversation_as_the_official_train_file_has_it(fixtures: Path) -> None:
+def test_conversation_in_official_layout_is_read(fixtures: Path) -> None:
     proud = read(fixtures / "empathetic_dialogues/train.csv")[0]
     assert proud == Dialogue(
         conv_id="hit:1_conv:1",
@@ -67,12 +67,12 @@ def test_a_conversation_as_the_official_train_file_has_it(fixtures: Path) -> Non
     )
 
 
-def test_odd_turns_are_the_speakers_and_even_ones_the_listeners(fixtures: Path) -> None:
+def test_even_turns_belong_to_the_listener(fixtures: Path) -> None:
     proud = read(fixtures / "empathetic_dialogues/train.csv")[0]
     assert [turn.is_listener for turn in proud.turns] == [False, True, False, True]
 
 
-def test_counts_of_the_invented_files(fixtures: Path) -> None:
+def test_fixture_files_have_expected_turn_counts(fixtures: Path) -> None:
     # Turns per conversation, counted by hand.
     expected = {"train": [4, 3, 4, 2, 5], "valid": [4, 3, 4], "test": [4, 2, 6]}
     for fold, turns in expected.items():
@@ -80,7 +80,7 @@ def test_counts_of_the_invented_files(fixtures: Path) -> None:
         assert [len(dialogue.turns) for dialogue in dialogues] == turns
 
 
-def test_tags_and_a_field_without_evaluations(fixtures: Path) -> None:
+def test_tags_and_self_evaluations_may_be_absent(fixtures: Path) -> None:
     dialogues = read(fixtures / "empathetic_dialogues/train.csv")
     assert [dialogue.tags for dialogue in dialogues] == [(), (), ("<POLITICAL>",), (), ()]
     assert [bool(dialogue.self_evaluations) for dialogue in dialogues] == [True, True, True, False, True]
@@ -94,24 +94,24 @@ def test_listener_turns_of_valid_and_test_have_100_candidates(fixtures: Path, fo
             assert turn.text in turn.candidates or not turn.is_listener
 
 
-def test_candidates_are_unescaped_after_they_are_split(fixtures: Path) -> None:
+def test_candidates_are_unescaped_after_splitting(fixtures: Path) -> None:
     cake = read(fixtures / "empathetic_dialogues/valid.csv")[0].turns[3]
     assert cake.text == "Bake him a cake | or two."  # a bar in an utterance is not an escape
     assert {cake.text, "Hey, tea | coffee?", "No, I am glad."} <= set(cake.candidates)
     assert not any("_pipe_" in text or "_comma_" in text for text in cake.candidates)
 
 
-def test_the_order_of_the_candidates_is_that_of_the_file(write: Write) -> None:
+def test_candidates_keep_file_order(write: Write) -> None:
     path = write(lines("c,1,sad,s,7,Hello,,,", "c,2,sad,s,8,Hi,,,b|Hi|a_pipe_c|a_comma_ b"))
     assert read(path)[0].turns[1].candidates == ("b", "Hi", "a|c", "a, b")
 
 
-def test_the_speaker_is_a_workers_number_or_0_and_1(write: Write) -> None:
+def test_worker_comes_from_speaker_idx_column(write: Write) -> None:
     path = write(lines("c,1,sad,s,423,Hello,,", "c,2,sad,s,1,Hi,,"))
     assert [turn.worker for turn in read(path)[0].turns] == ["423", "1"]
 
 
-def test_evaluations_and_tags_may_stand_in_any_row(write: Write) -> None:
+def test_self_evaluations_and_tags_may_be_in_any_row(write: Write) -> None:
     path = write(lines("c,1,sad,s,7,Hello,,<A>", "c,2,sad,s,8,Hi,4|3|4_3|5|5,<B> <A>", "c,3,sad,s,7,Bye,1|1|1,C"))
     dialogue = read(path)[0]
     assert dialogue.self_evaluations == (SelfEvaluation(4, 3, 4), SelfEvaluation(3, 5, 5))
@@ -121,7 +121,7 @@ def test_evaluations_and_tags_may_stand_in_any_row(write: Write) -> None:
 # --- columns by name -------------------------------------------------------------------------------------------------
 
 
-def test_columns_in_another_order_and_with_unknown_ones(write: Write) -> None:
+def test_reordered_and_unknown_columns_are_accepted(write: Write) -> None:
     path = write(
         "utterance,extra,context,utterance_idx,prompt,conv_id,speaker_idx\n"
         "Hello_comma_ you,?,sad,1,It rained,c,7\n"
@@ -130,24 +130,24 @@ def test_columns_in_another_order_and_with_unknown_ones(write: Write) -> None:
     assert read(path) == [Dialogue("c", "sad", "It rained", (Turn(1, "7", "Hello, you"), Turn(2, "8", "Hi")))]
 
 
-def test_six_columns_are_enough(write: Write) -> None:
+def test_first_six_columns_suffice(write: Write) -> None:
     path = write(lines("c,1,sad,s,7,Hello", header=",".join(COLUMNS[:6])))
     assert read(path) == [Dialogue("c", "sad", "s", (Turn(1, "7", "Hello"),))]
 
 
-def test_a_row_may_end_after_its_last_needed_field(write: Write) -> None:
+def test_trailing_optional_fields_may_be_missing(write: Write) -> None:
     path = write(lines("c,1,sad,s,7,Hello", "c,2,sad,s,8,Hi,5|5|5"))
     dialogue = read(path)[0]
     assert [turn.text for turn in dialogue.turns] == ["Hello", "Hi"]
     assert dialogue.self_evaluations == (SelfEvaluation(5, 5, 5),)
 
 
-def test_a_named_column_of_candidates_may_stand_anywhere(write: Write) -> None:
+def test_named_candidates_column_may_be_anywhere(write: Write) -> None:
     path = write("candidates," + lines("a|b,c,1,sad,s,7,Hello,,"))
     assert read(path)[0].turns[0].candidates == ("a", "b")
 
 
-def test_a_ninth_column_with_a_name_is_not_taken_for_the_candidates(write: Write) -> None:
+def test_named_ninth_column_is_not_read_as_candidates(write: Write) -> None:
     path = write(lines("c,1,sad,s,7,Hello,,,a note", "c,2,sad,s,8,Hi,,,,Hi|Ho", header=HEADER + ",note"))
     assert [turn.candidates for turn in read(path)[0].turns] == [(), ("Hi", "Ho")]
 
@@ -159,22 +159,22 @@ def test_a_ninth_column_with_a_name_is_not_taken_for_the_candidates(write: Write
     "character",
     ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\r", "\t", "\xa0", "\0", "\ufeff"],
 )
-def test_only_a_line_feed_ends_a_line(write: Write, character: str) -> None:
+def test_only_line_feeds_end_lines(write: Write, character: str) -> None:
     text = f"be{character}fore"
     assert read(write(lines(f"c,1,sad,{text},7,{text},,")))[0].turns[0].text == text
     assert read(write(lines(f"c,1,sad,{text},7,{text},,")))[0].situation == text
 
 
-def test_ends_of_lines_of_windows_a_byte_order_mark_and_blank_lines(write: Write) -> None:
+def test_crlf_bom_and_blank_lines_are_accepted(write: Write) -> None:
     path = write("\ufeff" + f"{HEADER}\r\nc,1,sad,s,7,Hello,,\r\n\r\nc,2,sad,s,8,Hi,,\r\n   \r\n")
     assert read(path) == [Dialogue("c", "sad", "s", (Turn(1, "7", "Hello"), Turn(2, "8", "Hi")))]
 
 
-def test_the_last_line_needs_no_end(write: Write) -> None:
+def test_final_newline_is_optional(write: Write) -> None:
     assert read(write(f"{HEADER}\nc,1,sad,s,7,Hello,,"))[0].turns[0].text == "Hello"
 
 
-def test_spaces_round_a_text_are_no_part_of_it(write: Write) -> None:
+def test_texts_are_stripped(write: Write) -> None:
     path = write(lines("c,1,sad, It rained _comma_ ,7,\tHello _comma_\xa0,,,", "c,2,sad,s,8, Hi,,, Hi | Ho "))
     dialogue = read(path)[0]
     assert dialogue.situation == "It rained ,"
@@ -182,21 +182,21 @@ def test_spaces_round_a_text_are_no_part_of_it(write: Write) -> None:
     assert dialogue.turns[1].candidates == ("Hi", "Ho")
 
 
-def test_the_same_name_twice_in_a_row_is_one_conversation_and_apart_it_is_two(write: Write) -> None:
+def test_only_adjacent_rows_with_same_id_form_one_conversation(write: Write) -> None:
     path = write(lines("c,1,sad,s,7,A,,", "c,2,sad,s,8,B,,", "d,1,sad,s,7,C,,", "c,1,sad,s,7,D,,"))
     assert [(dialogue.conv_id, len(dialogue.turns)) for dialogue in read(path)] == [("c", 2), ("d", 1), ("c", 1)]
 
 
-def test_a_header_alone_is_no_conversation(write: Write) -> None:
+def test_header_only_file_has_no_conversations(write: Write) -> None:
     assert read(write(HEADER + "\n")) == []
 
 
 @pytest.mark.parametrize("field", ["", "5|5", "5|5|5_", "_", "5|5|5|5", "a|b|c", "5|5|5_5|5", "10|5|5"])
-def test_evaluations_of_another_form_are_none(field: str) -> None:
+def test_malformed_self_evaluations_are_ignored(field: str) -> None:
     assert parse_self_evaluations(field) == ()
 
 
-def test_evaluations_of_two_people() -> None:
+def test_self_evaluations_of_two_workers_are_parsed() -> None:
     assert parse_self_evaluations("4|3|4_3|5|5") == (SelfEvaluation(4, 3, 4), SelfEvaluation(3, 5, 5))
 
 
@@ -230,14 +230,16 @@ def test_evaluations_of_two_people() -> None:
     ],
     ids=lambda value: None if isinstance(value, list) else repr(value[-40:]),
 )
-def test_bad_rows(write: Write, assert_one_line: OneLine, text: str, parts: list[str]) -> None:
+def test_bad_row_error_names_line_and_cause(
+    write: Write, assert_one_line: OneLine, text: str, parts: list[str]
+) -> None:
     path = write(text)
     with pytest.raises(DataError) as caught:
         read(path)
     assert_one_line(caught.value, path, *parts)
 
 
-def test_what_is_not_utf_8_is_named_by_its_line(write: Write, assert_one_line: OneLine) -> None:
+def test_non_utf8_error_names_the_line(write: Write, assert_one_line: OneLine) -> None:
     good = b"".join(b"c,%d,sad,s,7,Hello,,\n" % number for number in range(1, 500))
     path = write(HEADER.encode() + b"\n" + good + "c,500,sad,s,7,Café,,\n".encode("latin-1"))
     with pytest.raises(DataError) as caught:
@@ -245,20 +247,20 @@ def test_what_is_not_utf_8_is_named_by_its_line(write: Write, assert_one_line: O
     assert_one_line(caught.value, f"{path}, line 501", "not UTF-8", "save the file as UTF-8")
 
 
-def test_utf_16_is_not_utf_8(write: Write, assert_one_line: OneLine) -> None:
+def test_utf16_file_raises_data_error(write: Write, assert_one_line: OneLine) -> None:
     path = write(lines("c,1,sad,s,7,Hello,,").encode("utf-16"))
     with pytest.raises(DataError) as caught:
         read(path)
     assert_one_line(caught.value, f"{path}, line 1", "not UTF-8")
 
 
-def test_a_missing_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path / "none.csv")
     assert_one_line(caught.value, tmp_path / "none.csv", "No such file", "EmpatheticDialogues")
 
 
-def test_a_folder_is_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_folder_path_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path)
     assert_one_line(caught.value, tmp_path, "cannot be read")
@@ -387,7 +389,7 @@ def read_or_refuse(text: str | bytes) -> None:
 
 @settings(max_examples=300)
 @given(rows=st.lists(_LINES | _ROWS, max_size=6), end=st.sampled_from(["\n", "\r\n", "\r"]))
-def test_any_lines_are_read_or_refused(rows: list[str], end: str) -> None:
+def test_arbitrary_lines_are_read_or_rejected(rows: list[str], end: str) -> None:
     read_or_refuse(end.join([HEADER, *rows]))
 
 
@@ -396,12 +398,12 @@ def test_any_lines_are_read_or_refused(rows: list[str], end: str) -> None:
     cut=st.integers(0, 10),
     rows=st.lists(_LINES, max_size=3),
 )
-def test_any_header_is_read_or_refused(names: list[str], cut: int, rows: list[str]) -> None:
+def test_arbitrary_headers_are_read_or_rejected(names: list[str], cut: int, rows: list[str]) -> None:
     read_or_refuse("\n".join([",".join(names[cut:]), *rows]))
 
 
 @given(content=st.binary(max_size=200), with_header=st.booleans())
-def test_any_bytes_are_read_or_refused(content: bytes, with_header: bool) -> None:
+def test_arbitrary_bytes_are_read_or_rejected(content: bytes, with_header: bool) -> None:
     read_or_refuse(HEADER.encode() + b"\n" + content if with_header else content)
 
 
@@ -412,7 +414,9 @@ def test_any_bytes_are_read_or_refused(content: bytes, with_header: bool) -> Non
     ("fold", "conversations", "utterances", "listener_turns"),
     [("train", 19_532, 84_165, 40_252), ("valid", 2_769, 12_074, 5_736), ("test", 2_546, 10_969, 5_257)],
 )
-def test_the_real_files(real_data: Path, fold: str, conversations: int, utterances: int, listener_turns: int) -> None:
+def test_full_dataset_matches_line_by_line_parse(
+    real_data: Path, fold: str, conversations: int, utterances: int, listener_turns: int
+) -> None:
     path = real_data / f"empatheticdialogues/{fold}.csv"
     found = read(path)
     every = [turn for dialogue in found for turn in dialogue.turns]

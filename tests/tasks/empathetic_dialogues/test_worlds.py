@@ -35,17 +35,17 @@ Chat = list[str]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_parlai_finds_our_worlds(name: str) -> None:
+def test_parlai_loads_plugin_worlds(name: str) -> None:
     assert load_world_module(name, interactive_task=True, num_agents=2) is worlds.InteractiveWorld
     assert load_world_module(name, selfchat_task=True, num_agents=2) is worlds.SelfChatWorld
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_training_and_evaluation_keep_parlais_world(name: str) -> None:
+def test_training_and_evaluation_use_dialog_partner_world(name: str) -> None:
     assert load_world_module(name, num_agents=2) is DialogPartnerWorld
 
 
-def test_the_module_has_no_other_worlds() -> None:
+def test_unknown_world_names_raise_attribute_error() -> None:
     for name in ("DefaultWorld", "World", "InteractiveTeacher", "no_such_name"):
         with pytest.raises(AttributeError, match=name):
             getattr(worlds, name)
@@ -54,7 +54,7 @@ def test_the_module_has_no_other_worlds() -> None:
 # --- a person and a model --------------------------------------------------------------------------------------------
 
 
-def test_the_person_begins_and_the_model_is_told_nothing_else(tmp_path: Path) -> None:
+def test_interactive_model_observes_only_human_messages(tmp_path: Path) -> None:
     opt = Interactive.setup_args().parse_kwargs(task=TASK, datapath=str(tmp_path), model="repeat_query")
     person, model = FixedResponseAgent({**opt, "fixed_response": "I failed."}), Recorder(opt)
     world = create_task(opt, [person, model])
@@ -96,13 +96,13 @@ def self_chats(tmp_path: Path, task: str = TASK, **options: Any) -> list[Chat]:
     return [[act["text"] for pair in chat for act in pair] for chat in logs if chat]  # ParlAI's last chat is empty
 
 
-def test_each_self_chat_begins_with_an_opening_line_of_the_test_fold(tmp_path: Path, ed_mirror: Path) -> None:
+def test_self_chats_open_with_first_turns_of_test_fold(tmp_path: Path, ed_mirror: Path) -> None:
     chats = self_chats(tmp_path, num_self_chats=30)
     assert {chat[0] for chat in chats} == OPENERS  # 30 draws of 3; with random seeds, P(a miss) <= 3 x (2/3)^30
     assert all(chat[1:] == ["I agree."] * 3 for chat in chats)  # so nothing precedes the opener
 
 
-def test_the_seed_decides_on_the_openers(tmp_path: Path, ed_mirror: Path) -> None:
+def test_self_chat_openers_depend_only_on_seed(tmp_path: Path, ed_mirror: Path) -> None:
     first, again, other = (self_chats(tmp_path, num_self_chats=20, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
@@ -117,7 +117,7 @@ def test_the_seed_decides_on_the_openers(tmp_path: Path, ed_mirror: Path) -> Non
         (f"{TASK}:BothRoles", {"edition": "sample"}),
     ],
 )
-def test_self_chat_about_the_sample(tmp_path: Path, task: str, options: dict[str, str]) -> None:
+def test_self_chat_openers_come_from_sample(tmp_path: Path, task: str, options: dict[str, str]) -> None:
     rows = [line.split(",") for line in (SAMPLE / "test.csv").read_text().splitlines()]
     openers = {row[5].replace("_comma_", ",") for row in rows if row[1] == "1"}
     chats = self_chats(tmp_path, task, num_self_chats=5, **options)
@@ -125,7 +125,7 @@ def test_self_chat_about_the_sample(tmp_path: Path, task: str, options: dict[str
     assert len({chat[0] for chat in chats}) > 1
 
 
-def test_openers_may_come_from_a_file(tmp_path: Path) -> None:
+def test_self_chat_openers_can_come_from_file(tmp_path: Path) -> None:
     (file := tmp_path / "openers.txt").write_text("Let me tell you something.\n")
     chats = self_chats(tmp_path, seed_messages_from_file=str(file))
     assert chats == [["Let me tell you something.", "I agree.", "I agree.", "I agree."]]

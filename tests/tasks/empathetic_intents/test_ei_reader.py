@@ -25,17 +25,17 @@ def copy(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("fold", "each"), [("train", 4), ("valid", 2), ("test", 2)])
-def test_the_sample_has_all_intents_in_each_fold(fold: str, each: int) -> None:
+def test_sample_folds_cover_all_intents_equally(fold: str, each: int) -> None:
     found = Counter(one.intent for one in read_empathetic_intents(SAMPLE, fold))
     assert found == dict.fromkeys(INTENTS, each)
 
 
-def test_a_line_is_a_number_and_an_utterance() -> None:
+def test_line_is_parsed_into_text_and_intent() -> None:
     first = next(iter(read_empathetic_intents(SAMPLE, "train")))
     assert (first.text, first.intent) == ("i totally agree with you on that one.", "agreeing")
 
 
-def test_the_file_that_is_misspelt_is_acknowledging() -> None:
+def test_acknowledging_is_misspelt_only_in_file_name() -> None:
     assert "acknowleding" in FILES
     assert "acknowledging" in INTENTS
 
@@ -43,7 +43,7 @@ def test_the_file_that_is_misspelt_is_acknowledging() -> None:
 @pytest.mark.parametrize(
     "line", ["", "just text", "32 <SEP> of another intent", "38 <SEP>  ", "38<SEP>no spaces", "x <SEP> y"]
 )
-def test_a_line_of_another_form(copy: Path, assert_one_line: OneLine, line: str) -> None:
+def test_malformed_line_error_names_line_and_format(copy: Path, assert_one_line: OneLine, line: str) -> None:
     path = copy / FOLDERS["valid"] / "questioning.txt"
     path.write_text(f"38 <SEP> is it far?\n{line}\n38 <SEP> when?\n", encoding="utf-8")
     with pytest.raises(DataError) as caught:
@@ -51,14 +51,14 @@ def test_a_line_of_another_form(copy: Path, assert_one_line: OneLine, line: str)
     assert_one_line(caught.value, path, "line 2", "38 <SEP> utterance")
 
 
-def test_a_missing_file(copy: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_raises_data_error(copy: Path, assert_one_line: OneLine) -> None:
     (path := copy / "test" / "wishing.txt").unlink()
     with pytest.raises(DataError) as caught:
         list(read_empathetic_intents(copy, "test"))
     assert_one_line(caught.value, path, "cannot be read")
 
 
-def test_a_wrong_encoding(copy: Path, assert_one_line: OneLine) -> None:
+def test_non_utf8_error_names_the_line(copy: Path, assert_one_line: OneLine) -> None:
     (path := copy / "test" / "neutral.txt").write_bytes(b"40 <SEP> fine\n40 <SEP> caf\xe9\n")
     with pytest.raises(DataError) as caught:
         list(read_empathetic_intents(copy, "test"))
@@ -66,7 +66,7 @@ def test_a_wrong_encoding(copy: Path, assert_one_line: OneLine) -> None:
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1).filter(str.strip)))
-def test_any_utterances_come_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+def test_arbitrary_utterances_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("intents")
     (folder / "train").mkdir()
     for file in FILES:
@@ -76,6 +76,6 @@ def test_any_utterances_come_back(tmp_path_factory: pytest.TempPathFactory, text
     assert [one.text for one in read_empathetic_intents(folder, "train")] == [text.strip() for text in texts]
 
 
-def test_the_real_data(real_data: Path) -> None:
+def test_full_dataset_has_expected_sizes(real_data: Path) -> None:
     sizes = {fold: sum(1 for _ in read_empathetic_intents(real_data / "empathetic_intents", fold)) for fold in FOLDERS}
     assert sizes == {"train": 35_612, "valid": 5_179, "test": 4_675}

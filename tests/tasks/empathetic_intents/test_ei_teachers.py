@@ -16,14 +16,14 @@ TASK = "empathy:empathetic_intents"
 
 
 @pytest.mark.parametrize(("datatype", "fold", "size"), [("train:ordered", "train", 36), ("valid", "valid", 18)])
-def test_the_examples_of_the_sample(load_teacher: Load, datatype: str, fold: str, size: int) -> None:
+def test_sample_folds_have_expected_sizes(load_teacher: Load, datatype: str, fold: str, size: int) -> None:
     teacher = load_teacher(TASK, datatype, edition="sample")
     found = examples_of(teacher)
     assert teacher.num_examples() == teacher.num_episodes() == len(found) == size
     assert {example["fold"] for example in found} == {fold}
 
 
-def test_a_message(load_teacher: Load) -> None:
+def test_message_fields(load_teacher: Load) -> None:
     last = examples_of(load_teacher(TASK, "test", edition="sample"))[-1]
     assert last == {
         "id": TASK,

@@ -25,7 +25,7 @@ def mirror(mirror_of: Callable[[Path, str], Path]) -> Path:
     return mirror_of(SAMPLE, "epitome")
 
 
-def test_the_files_of_the_mirror_are_built(opt: Opt, mirror: Path) -> None:
+def test_build_fetches_files_from_mirror(opt: Opt, mirror: Path) -> None:
     found = build(opt)
     assert found == Path(opt["datapath"]) / "epitome"
     assert list(read_epitome(found)) == list(read_epitome(mirror))
@@ -33,7 +33,9 @@ def test_the_files_of_the_mirror_are_built(opt: Opt, mirror: Path) -> None:
     assert build(opt) == found  # already built
 
 
-def test_a_mirror_without_a_file(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:
+def test_missing_mirror_file_raises_error_and_leaves_no_folder(
+    opt: Opt, mirror: Path, assert_one_line: OneLine
+) -> None:
     (mirror / file_name("explorations")).unlink()
     with pytest.raises(DownloadError) as caught:
         build(opt)
@@ -41,14 +43,14 @@ def test_a_mirror_without_a_file(opt: Opt, mirror: Path, assert_one_line: OneLin
     assert not (Path(opt["datapath"]) / "epitome").exists()
 
 
-def test_without_a_mirror_the_authors_repository_is_asked(opt: Opt, asked: list[str]) -> None:
+def test_build_downloads_from_authors_repository_without_mirror(opt: Opt, asked: list[str]) -> None:
     build(opt)
     address = r"https://raw\.githubusercontent\.com/behavioral-data/Empathy-Mental-Health/[0-9a-f]{40}/dataset/"
     names = [re.fullmatch(rf"{address}([\w-]+\.csv)", url) for url in asked]
     assert [name and name[1] for name in names] == [file_name(mechanism) for mechanism in MECHANISMS]
 
 
-def test_the_sample_has_each_level_of_each_mechanism_and_finds_all_quotations() -> None:
+def test_sample_covers_all_levels_and_all_its_quotations_are_found() -> None:
     pairs = list(read_epitome(build({"edition": "sample"})))
     for mechanism in MECHANISMS:
         counts = Counter(pair.levels[mechanism] for pair in pairs)

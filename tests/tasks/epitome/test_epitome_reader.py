@@ -39,7 +39,7 @@ def changed(mechanism: str, number: int, row: Row) -> dict[str, list[Row]]:
     return rows
 
 
-def test_a_pair_has_its_levels_and_the_places_of_its_rationales(tmp_path: Path) -> None:
+def test_pairs_have_levels_and_rationale_spans(tmp_path: Path) -> None:
     first, second = read_epitome(write(tmp_path, ROWS))
     assert (first.seeker_id, first.response_id, first.seeker) == ("s1", "r1", "I can't sleep.")
     assert first.response == "I'm so sorry. What keeps you awake?"
@@ -52,7 +52,7 @@ def test_a_pair_has_its_levels_and_the_places_of_its_rationales(tmp_path: Path) 
     assert list(first.levels) == list(MECHANISMS)
 
 
-def test_a_pair_that_was_rated_twice_comes_twice(tmp_path: Path) -> None:
+def test_pair_rated_twice_is_yielded_twice(tmp_path: Path) -> None:
     rows = {mechanism: [lines[0], lines[0]] for mechanism, lines in ROWS.items()}
     assert len(list(read_epitome(write(tmp_path, rows)))) == 2
 
@@ -63,7 +63,7 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
     assert [pair.levels["explorations"] for pair in read_epitome(write(tmp_path, rows, header))] == [2, 1]
 
 
-def test_the_line_is_that_where_a_row_begins(tmp_path: Path) -> None:
+def test_line_number_is_where_the_row_begins(tmp_path: Path) -> None:
     """The second row's post contains a line end, so the third row begins on line 5."""
     path = write(tmp_path, {"explorations": [*ROWS["explorations"], ROWS["explorations"][0]]})
     assert [rating.line for rating in read_ratings(path / file_name("explorations"))] == [2, 3, 5]
@@ -84,7 +84,7 @@ def test_the_line_is_that_where_a_row_begins(tmp_path: Path) -> None:
         (("s9", *SECOND[1:], "0", ""), ["line 3", "column sp_id", "'s9'", "s2, r2 in interpretations-reddit.csv"]),
     ],
 )
-def test_a_row_that_cannot_be_right_is_named(
+def test_invalid_row_error_names_line_and_column(
     tmp_path: Path, assert_one_line: OneLine, row: Row, parts: list[str]
 ) -> None:
     write(tmp_path, changed("explorations", 1, row))
@@ -93,7 +93,7 @@ def test_a_row_that_cannot_be_right_is_named(
     assert_one_line(caught.value, tmp_path / "explorations-reddit.csv", *parts)
 
 
-def test_a_long_value_is_shown_in_part(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_long_value_is_truncated_in_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     write(tmp_path, changed("explorations", 1, (*SECOND, "much " * 1000, "")))
     with pytest.raises(DataError) as caught:
         list(read_epitome(tmp_path))
@@ -101,14 +101,14 @@ def test_a_long_value_is_shown_in_part(tmp_path: Path, assert_one_line: OneLine)
     assert len(str(caught.value)) < len(str(tmp_path)) + 200
 
 
-def test_a_file_that_is_cut_off_is_named(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_truncated_file_error_names_both_row_counts(tmp_path: Path, assert_one_line: OneLine) -> None:
     write(tmp_path, {**ROWS, "explorations": ROWS["explorations"][:1]})
     with pytest.raises(DataError) as caught:
         list(read_epitome(tmp_path))
     assert_one_line(caught.value, "explorations-reddit.csv holds 1 pairs and interpretations-reddit.csv 2")
 
 
-def test_a_column_that_is_missing_is_named(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_column_error_names_the_column(tmp_path: Path, assert_one_line: OneLine) -> None:
     write(tmp_path, ROWS, ("id", *COLUMNS[1:]))
     with pytest.raises(DataError) as caught:
         list(read_epitome(tmp_path))
@@ -128,7 +128,7 @@ def test_a_column_that_is_missing_is_named(tmp_path: Path, assert_one_line: OneL
         (",".join(COLUMNS).encode() + b'\na,b,c,d,0,\na,b,"c', ["after line 2", "not a valid row of a CSV file"]),
     ],
 )
-def test_a_file_that_is_something_else_is_named(
+def test_invalid_file_error_names_line_and_cause(
     tmp_path: Path, assert_one_line: OneLine, content: bytes, parts: list[str]
 ) -> None:
     path = tmp_path / "explorations-reddit.csv"
@@ -138,7 +138,7 @@ def test_a_file_that_is_something_else_is_named(
     assert_one_line(caught.value, path, *parts)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_error_names_the_file(tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         list(read_epitome(tmp_path))
     assert_one_line(caught.value, "emotional-reactions-reddit.csv", "cannot be read")
@@ -147,7 +147,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, assert_one_line: OneL
 # --- the data set itself ---------------------------------------------------------------------------------------------
 
 
-def test_the_real_files(real_data: Path) -> None:
+def test_full_dataset_has_published_level_counts(real_data: Path) -> None:
     """The level counts listed with the data, 3 x 3,084; all quotations are found, and 13 levels above 0 have none."""
     pairs = list(read_epitome(real_data / "epitome"))
     assert {name: sorted(Counter(pair.levels[name] for pair in pairs).items()) for name in MECHANISMS} == {

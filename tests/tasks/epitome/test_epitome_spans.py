@@ -31,7 +31,7 @@ def found(text: str, *quoted: str) -> list[str]:
         ("  ", ""),
     ],
 )
-def test_texts_are_cleaned(raw: str, expected: str) -> None:
+def test_clean_normalizes_whitespace_and_html_entities(raw: str, expected: str) -> None:
     assert clean(raw) == expected
 
 
@@ -39,11 +39,11 @@ def test_texts_are_cleaned(raw: str, expected: str) -> None:
     ("field", "expected"),
     [("", []), ("|", []), ("one|", ["one"]), ("one|two  parts|", ["one", "two parts"]), ("one | |two", ["one", "two"])],
 )
-def test_a_field_holds_quotations_that_bars_end(field: str, expected: list[str]) -> None:
+def test_quotations_are_separated_by_bars(field: str, expected: list[str]) -> None:
     assert quotations(field) == expected
 
 
-def test_what_is_quoted_letter_by_letter_is_found_in_the_texts_order() -> None:
+def test_exact_quotations_are_found_in_text_order() -> None:
     assert found("I am sorry. Go out. How are you?", "How are you?", "I am sorry.") == ["I am sorry.", "How are you?"]
 
 
@@ -64,27 +64,27 @@ def test_what_is_quoted_letter_by_letter_is_found_in_the_texts_order() -> None:
         ),
     ],
 )
-def test_what_differs_a_little_is_found_by_its_words(text: str, quoted: str, expected: str) -> None:
+def test_slightly_different_quotations_are_found(text: str, quoted: str, expected: str) -> None:
     assert found(text, quoted) == [expected]
 
 
-def test_a_full_stop_far_away_is_no_part_of_what_is_found() -> None:
+def test_distant_full_stop_is_not_part_of_the_span() -> None:
     text = "I feel so sorry for you today. Go for a walk and drink some water, then call a doctor."
     assert found(text, "I feel so sorry for you tonight.")[0].endswith("you today.")
 
 
-def test_what_is_not_there_is_said() -> None:
+def test_missing_quotations_are_returned() -> None:
     assert find_spans("Drink some water.", ["I am so sorry", "water"]) == (((11, 16),), ["I am so sorry"])
     assert find_spans("", ["sorry"]) == ((), ["sorry"])
 
 
-def test_words_that_are_scattered_are_no_quotation() -> None:
+def test_scattered_words_do_not_match() -> None:
     text = "so he went out and was late for work and she was sorry that I hear of it only now"
     assert find_spans(text, ["so sorry for that"])[1] == ["so sorry for that"]
 
 
 @given(_WORDS, st.data())
-def test_every_part_of_a_text_is_found_where_it_is(words: list[str], data: st.DataObject) -> None:
+def test_any_run_of_words_is_found_exactly(words: list[str], data: st.DataObject) -> None:
     text = " ".join(words)
     first = data.draw(st.integers(0, len(words) - 1))
     part = " ".join(words[first : data.draw(st.integers(first + 1, len(words)))])
@@ -93,7 +93,7 @@ def test_every_part_of_a_text_is_found_where_it_is(words: list[str], data: st.Da
 
 
 @given(st.lists(_SPAN, max_size=8))
-def test_merged_spans_cover_the_same_places_and_do_not_touch(spans: list[tuple[int, int]]) -> None:
+def test_merged_spans_cover_same_positions_without_touching(spans: list[tuple[int, int]]) -> None:
     whole = merged(spans)
     assert {place for start, end in whole for place in range(start, end)} == {
         place for start, end in spans for place in range(start, end)

@@ -36,7 +36,7 @@ _PAIRS = st.lists(
 
 
 @given(_PAIRS)
-def test_no_post_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair]) -> None:
+def test_folds_are_disjoint_by_post_and_keep_all_pairs(pairs: list[Pair]) -> None:
     folds = split_pairs(pairs)
     assert list(folds) == ["train", "valid", "test"]
     assert sum(len(posts(folds[fold])) for fold in FOLDS) == len(posts(pairs))
@@ -45,7 +45,7 @@ def test_no_post_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair]) -> None:
 
 
 @given(_PAIRS, st.integers(0, 999))
-def test_the_order_of_the_files_does_not_matter(pairs: list[Pair], seed: int) -> None:
+def test_split_does_not_depend_on_pair_order(pairs: list[Pair], seed: int) -> None:
     mixed = random.Random(seed).sample(pairs, len(pairs))
     here, there = split_pairs(pairs), split_pairs(mixed)
     assert {fold: posts(here[fold]) for fold in FOLDS} == {fold: posts(there[fold]) for fold in FOLDS}
@@ -55,7 +55,7 @@ def by_hand(post: str) -> str:
     return hashlib.sha256(f"epitome 1\n{post}".encode()).hexdigest()
 
 
-def test_of_ten_posts_in_the_order_of_a_published_hash_the_first_is_for_test() -> None:
+def test_eval_folds_take_every_tenth_post_in_hash_order() -> None:
     names = [str(number) for number in range(25)]
     ordered = sorted(names, key=by_hand)
     folds = split_pairs([pair(name) for name in names])
@@ -63,7 +63,7 @@ def test_of_ten_posts_in_the_order_of_a_published_hash_the_first_is_for_test() -
     assert posts(folds["valid"]) == {ordered[1], ordered[11], ordered[21]}
 
 
-def test_each_fold_has_its_share_of_rare_levels() -> None:
+def test_rare_levels_are_stratified_across_folds() -> None:
     """10 of 100 posts have a rare level: they are sorted together, and one of them each goes to valid and test."""
     folds = split_pairs([pair(str(n), (0, 0, 1) if n % 10 == 3 else (0, 0, 0)) for n in range(100)])
     assert {fold: sum(one.levels["explorations"] for one in pairs) for fold, pairs in folds.items()} == {
@@ -73,7 +73,7 @@ def test_each_fold_has_its_share_of_rare_levels() -> None:
     }
 
 
-def test_the_checksum_is_of_the_posts_hashes() -> None:
+def test_checksum_is_hash_of_sorted_post_hashes() -> None:
     expected = hashlib.sha256("\n".join(sorted([by_hand("a"), by_hand("b")])).encode()).hexdigest()
     assert checksum([pair("a"), pair("b")]) == expected
     assert checksum([pair("b"), pair("a", (2, 2, 2)), pair("a")]) == expected
@@ -91,18 +91,18 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_the_split_of_the_sample(fold: str) -> None:
+def test_sample_split_matches_published_checksums(fold: str) -> None:
     assert checksum(split_pairs(read_epitome(SAMPLE))[fold]) == PUBLISHED["sample", fold]
 
 
-def test_the_readme_publishes_the_checksums() -> None:
+def test_readme_lists_full_split_checksums() -> None:
     published = re.findall(r"^\| (\w+) \|.* \| `([0-9a-f]{64})` \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
     assert {("full", fold): digest for fold, digest in published} == {
         key: value for key, value in PUBLISHED.items() if key[0] == "full"
     }
 
 
-def test_the_split_of_the_real_files(real_data: Path) -> None:
+def test_full_split_matches_checksums_and_readme_counts(real_data: Path) -> None:
     folds = split_pairs(read_epitome(real_data / "epitome"))
     readme = README.read_text(encoding="utf-8")
     for fold, pairs in folds.items():

@@ -24,7 +24,7 @@ ALONE = {
 
 
 @pytest.mark.parametrize("fold", ["train", "valid", "test"])
-def test_an_example_is_a_post_and_a_response(load_teacher: Load, fold: str) -> None:
+def test_default_teacher_examples_match_split_pairs(load_teacher: Load, fold: str) -> None:
     datatype = "train:ordered" if fold == "train" else fold
     messages = examples_of(load_teacher("empathy:epitome", datatype, edition="sample"))
     pairs = split_pairs(read_epitome(SAMPLE))[fold]
@@ -40,7 +40,7 @@ def test_an_example_is_a_post_and_a_response(load_teacher: Load, fold: str) -> N
         assert message["pair_id"] == f"{pair.seeker_id}/{pair.response_id}"
 
 
-def test_rationales_are_places_in_the_response(load_teacher: Load) -> None:
+def test_rationales_are_character_spans_of_the_response(load_teacher: Load) -> None:
     for message in examples_of(load_teacher("empathy:epitome", edition="sample")):
         response = message["text"].split("\n")[1]
         for mechanism in MECHANISMS:
@@ -50,7 +50,7 @@ def test_rationales_are_places_in_the_response(load_teacher: Load) -> None:
 
 
 @pytest.mark.parametrize(("teacher", "mechanism"), ALONE.items())
-def test_a_mechanism_alone(load_teacher: Load, teacher: str, mechanism: str) -> None:
+def test_single_mechanism_teachers_match_default_teacher(load_teacher: Load, teacher: str, mechanism: str) -> None:
     alone = examples_of(load_teacher(f"empathy:epitome:{teacher}", "test", edition="sample"))
     jointly = examples_of(load_teacher("empathy:epitome", "test", edition="sample"))
     for message, other in zip(alone, jointly, strict=True):
@@ -61,16 +61,16 @@ def test_a_mechanism_alone(load_teacher: Load, teacher: str, mechanism: str) -> 
         assert message["label_candidates"] == ["0", "1", "2"]
 
 
-def test_levels_in_words() -> None:
+def test_in_words_formats_levels() -> None:
     assert in_words({"explorations": 2}) == "2"
     assert in_words({"emotional_reactions": 1, "explorations": 2}) == "ER 1, EX 2"
 
 
-def test_the_edition_may_follow_the_tasks_name(load_teacher: Load) -> None:
+def test_edition_can_follow_task_name_after_colon(load_teacher: Load) -> None:
     assert load_teacher("empathy:epitome:edition=sample", "test").num_examples() == 16
 
 
-def test_too_few_pairs_for_a_fold_are_named(
+def test_empty_fold_raises_data_error(
     load_teacher: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: Callable[..., None]
 ) -> None:
     (folder := tmp_path / "mirror" / "epitome").mkdir(parents=True)
@@ -83,7 +83,7 @@ def test_too_few_pairs_for_a_fold_are_named(
     assert_one_line(caught.value, tmp_path / "data" / "epitome", "has no pair for the valid fold")
 
 
-def test_quotations_that_are_nowhere_are_counted(
+def test_quotations_not_found_are_counted_in_log(
     load_teacher: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
 ) -> None:
     (folder := tmp_path / "mirror" / "epitome").mkdir(parents=True)

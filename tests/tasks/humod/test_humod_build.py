@@ -35,7 +35,7 @@ def mirror(tmp_path: Path, fixtures: Path, monkeypatch: pytest.MonkeyPatch) -> P
 # --- the data set ----------------------------------------------------------------------------------------------------
 
 
-def test_the_file_of_the_mirror_is_built(opt: Opt, mirror: Path) -> None:
+def test_build_fetches_file_from_mirror(opt: Opt, mirror: Path) -> None:
     found = build(opt)
     assert found == Path(opt["datapath"]) / "humod" / "HUMOD_Dataset.TXT"
     assert found.read_bytes() == (mirror / "HUMOD_Dataset.TXT").read_bytes()
@@ -43,11 +43,13 @@ def test_the_file_of_the_mirror_is_built(opt: Opt, mirror: Path) -> None:
     assert build(opt) == found  # already built
 
 
-def test_options_of_old_models_name_no_edition_and_no_file(opt: Opt, mirror: Path) -> None:
+def test_build_works_without_edition_and_file_options(opt: Opt, mirror: Path) -> None:
     assert build({"datapath": opt["datapath"]}).is_file()
 
 
-def test_a_mirror_without_the_file(opt: Opt, mirror: Path, assert_one_line: OneLine) -> None:
+def test_missing_mirror_file_raises_error_and_leaves_no_folder(
+    opt: Opt, mirror: Path, assert_one_line: OneLine
+) -> None:
     (mirror / "HUMOD_Dataset.TXT").unlink()
     with pytest.raises(DownloadError) as caught:
         build(opt)
@@ -56,14 +58,14 @@ def test_a_mirror_without_the_file(opt: Opt, mirror: Path, assert_one_line: OneL
     assert not (Path(opt["datapath"]) / "humod").exists()
 
 
-def test_without_a_mirror_the_official_address_is_asked(opt: Opt, asked: list[str]) -> None:
+def test_build_downloads_from_official_address_without_mirror(opt: Opt, asked: list[str]) -> None:
     """The authors' repository on GitHub. (The builder's own tests cover the download, with a local server.)"""
     assert build(opt).read_bytes() == b"what came"
     assert asked == ["https://raw.githubusercontent.com/erincmer/HUMOD/master/HUMOD_Dataset.TXT"]
     assert SOURCE.archive is None
 
 
-def test_a_file_of_ones_own_is_taken_before_any_edition(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_humod_file_takes_precedence_over_edition(opt: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     for edition in ("full", "sample", "unknown"):
         assert build({**opt, "edition": edition, "humod_file": "a/b.TXT"}) == Path("a/b.TXT")
@@ -78,20 +80,20 @@ def sample() -> list[Pair]:
     return list(read_humod(SAMPLE))
 
 
-def test_the_sample_needs_no_data_folder(tmp_path: Path) -> None:
+def test_sample_needs_no_data_folder(tmp_path: Path) -> None:
     (file := tmp_path / "file").write_text("")
     assert build({"datapath": str(file / "data"), "edition": "sample"}) == SAMPLE
 
 
-def test_the_sample_is_one_file_and_nothing_else() -> None:
+def test_sample_consists_of_one_file() -> None:
     assert [path.name for path in SAMPLE.parent.iterdir()] == ["HUMOD_Dataset.TXT"]
 
 
-def test_the_sample_is_printable_ascii() -> None:
+def test_sample_is_printable_ascii() -> None:
     assert set(SAMPLE.read_bytes()) <= {*range(0x20, 0x7F), ord("\n"), ord("\t")}
 
 
-def test_the_sample_has_the_shape_of_the_data_set() -> None:
+def test_sample_has_shape_of_full_dataset() -> None:
     """Two pairs per context, three raters per pair, one to six turns before the reply."""
     pairs = sample()
     assert len(pairs) == 240
@@ -102,13 +104,13 @@ def test_the_sample_has_the_shape_of_the_data_set() -> None:
     assert len({pair.pair_id for pair in pairs}) == 240
 
 
-def test_everybody_in_the_sample_says_something() -> None:
+def test_sample_turns_and_human_replies_are_nonempty() -> None:
     for pair in sample():
         assert all(pair.context)
         assert all(pair.human_replies)
 
 
-def test_in_the_sample_true_replies_are_rated_higher() -> None:
+def test_sample_true_replies_are_rated_higher() -> None:
     """Otherwise a model could learn nothing from it."""
     means = {kind: [p.mean_rating or 0 for p in sample() if p.is_original == kind] for kind in (True, False)}
     assert sum(means[True]) / 120 > sum(means[False]) / 120 + 1

@@ -31,7 +31,7 @@ def replies(*messages: dict[str, Any]) -> list[tuple[tuple[str, ...], str]]:
 # --- the replies of a task -------------------------------------------------------------------------------------------
 
 
-def test_a_reply_has_all_turns_before_it() -> None:
+def test_reply_context_holds_all_previous_turns() -> None:
     assert replies(
         message("hi", "hello"),
         message("how are you?", "fine", done=True),
@@ -39,12 +39,12 @@ def test_a_reply_has_all_turns_before_it() -> None:
     ) == [(("hi",), "hello"), (("hi", "hello", "how are you?"), "fine"), (("bye",), "see you")]
 
 
-def test_lines_of_a_text_are_turns() -> None:
+def test_text_lines_are_turns() -> None:
     found = replies(message("a\n\n b  c\r\nd\t", "e\nf", done=False), message("g", "h", done=True))
     assert found == [(("a", "b c", "d"), "e f"), (("a", "b c", "d", "e f", "g"), "h")]
 
 
-def test_several_labels_are_several_replies_and_the_first_one_is_what_was_said() -> None:
+def test_each_label_is_a_reply_and_the_first_continues_the_dialogue() -> None:
     found = replies(message("a", "b", " ", "c"), message("d", "e", done=True))
     assert found == [(("a",), "b"), (("a",), "c"), (("a", "b", "d"), "e")]
 
@@ -60,12 +60,12 @@ def test_several_labels_are_several_replies_and_the_first_one_is_what_was_said()
         {"text": "a", "labels": None, "episode_done": True},
     ],
 )
-def test_without_a_context_or_a_label_there_is_no_reply(empty: dict[str, Any]) -> None:
+def test_message_without_context_or_label_gives_no_reply(empty: dict[str, Any]) -> None:
     assert replies(empty) == []
     assert replies(empty, message("x", "y", done=True)) == [(("x",), "y")]
 
 
-def test_what_lacks_a_label_is_a_turn_all_the_same() -> None:
+def test_messages_giving_no_reply_still_add_turns() -> None:
     assert replies(message("a"), message("b", "c", done=True)) == [(("a", "b"), "c")]
     assert replies(message("", "a"), message("b", "c", done=True)) == [(("a", "b"), "c")]
 
@@ -90,7 +90,7 @@ def drawn(
     ]
 
 
-def test_each_context_has_its_own_reply_and_one_of_the_others() -> None:
+def test_each_context_gets_its_true_reply_and_another_one() -> None:
     found = drawn(SMALL, 6)
     assert sorted(context for context, _, _ in found) == sorted(reply.context for reply in SMALL)
     for (context,), original, other in found:
@@ -98,7 +98,7 @@ def test_each_context_has_its_own_reply_and_one_of_the_others() -> None:
         assert other in {reply.text for reply in SMALL} - {original}
 
 
-def test_the_seed_decides() -> None:
+def test_items_depend_only_on_seed() -> None:
     assert drawn(SMALL, 3, seed=5) == drawn(SMALL, 3, seed=5)
     assert len({tuple(drawn(SMALL, 3, seed=seed)) for seed in range(10)}) > 5
 
@@ -120,13 +120,13 @@ def test_contexts_and_random_replies_are_drawn_uniformly() -> None:
     assert stats.chisquare(list(others.values())).pvalue > 0.001
 
 
-def test_the_pool_is_all_replies_and_not_those_of_the_drawn_contexts_alone() -> None:
+def test_random_replies_come_from_all_contexts() -> None:
     found = [Reply(("short",), "a"), Reply(("long", "x", "y"), "b"), Reply(("short too",), "c")]
     others = {other for seed in range(40) for _, _, other in drawn(found, 1, range(1, 2), seed)}
     assert others == {"a", "b", "c"}
 
 
-def test_only_contexts_of_as_many_turns_are_drawn() -> None:
+def test_only_contexts_within_turn_range_are_drawn() -> None:
     found = [Reply(tuple("abcdefg"[:n]), f"r{n}") for n in range(1, 8)]
     assert {len(context) for context, _, _ in drawn(found, 3, range(2, 5))} == {2, 3, 4}
     message = "^the task has 3 different contexts of 2 to 4 turns, not 4: ask for fewer, or for other numbers of turns$"
@@ -134,7 +134,7 @@ def test_only_contexts_of_as_many_turns_are_drawn() -> None:
         make_items(found, 4, range(2, 5), 0)
 
 
-def test_a_context_counts_once_however_often_it_occurs() -> None:
+def test_repeated_context_counts_once() -> None:
     found = [Reply(("hi",), "a"), Reply(("hi",), "b"), Reply(("ho",), "c")]
     with pytest.raises(DataError, match=r"^the task has 2 different contexts of 1 to 99 turns, not 3"):
         make_items(found, 3, ANY, 0)
@@ -147,7 +147,7 @@ def test_a_context_counts_once_however_often_it_occurs() -> None:
     assert seen == {("a", "c"), ("b", "c")}, "neither reply that follows the context is ever the random one"
 
 
-def test_another_spelling_of_the_true_reply_is_not_a_random_one() -> None:
+def test_random_reply_is_never_another_spelling_of_true_reply() -> None:
     found = [Reply(("hi",), "Yes."), Reply(("ho",), "yes!"), Reply(("hu",), "?"), Reply(("ha",), "...")]
     pairs = {(original, other) for seed in range(60) for _, original, other in drawn(found, 4, seed=seed)}
     expected = {(a.text, b.text) for a in found for b in found if a is not b} - {("Yes.", "yes!"), ("yes!", "Yes.")}
@@ -158,12 +158,12 @@ def test_another_spelling_of_the_true_reply_is_not_a_random_one() -> None:
     "found",
     [[Reply(("hi",), "a")], [Reply(("hi",), "a"), Reply(("ho",), "A!")], [Reply(("hi",), "a"), Reply(("hi",), "b")]],
 )
-def test_without_another_reply_there_is_nothing_to_draw(found: list[Reply]) -> None:
+def test_no_other_reply_to_draw_raises_data_error(found: list[Reply]) -> None:
     with pytest.raises(DataError, match=r"^the task has no other reply to draw: use a larger task$"):
         make_items(found, 1, ANY, 0)
 
 
-def test_no_replies_at_all() -> None:
+def test_empty_task_raises_data_error() -> None:
     with pytest.raises(DataError, match=r"^the task has 0 different contexts of 1 to 6 turns, not 2: "):
         make_items([], 2, range(1, 7), 0)
 
@@ -175,7 +175,7 @@ letters = st.sampled_from(["a", "b", "c", "A", "d e"])
     found=st.lists(st.tuples(st.lists(letters, min_size=1, max_size=2).map(tuple), letters), min_size=1, max_size=12),
     seed=st.integers(0, 9),
 )
-def test_a_random_reply_never_follows_the_context(found: list[tuple[tuple[str, ...], str]], seed: int) -> None:
+def test_random_reply_never_follows_the_same_context(found: list[tuple[tuple[str, ...], str]], seed: int) -> None:
     known = [Reply(*one) for one in found]
     contexts = len({context for context, _ in found})
     try:
@@ -194,7 +194,7 @@ def test_a_random_reply_never_follows_the_context(found: list[tuple[tuple[str, .
 # --- the file ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_written_reads_back(tmp_path: Path) -> None:
+def test_written_items_round_trip(tmp_path: Path) -> None:
     found = [Reply(("Grüß dich!", 'He said "hi"'), "Was?"), Reply(("a\u2028b",), "c"), Reply(("d",), "\U0001f642")]
     items = make_items(found, 3, ANY, 1)
     path = tmp_path / "new" / "items.jsonl"
@@ -216,7 +216,7 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_an_interrupted_writing_leaves_what_was_there(
+def test_interrupted_write_keeps_previous_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     path = tmp_path / "items.jsonl"
@@ -247,7 +247,9 @@ def test_an_interrupted_writing_leaves_what_was_there(
         ("x" * 300, "File name too long"),
     ],
 )
-def test_a_file_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, reason: str) -> None:
+def test_unwritable_file_raises_option_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, reason: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
     Path("folder").mkdir()

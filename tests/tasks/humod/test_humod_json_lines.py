@@ -15,7 +15,7 @@ from parlai_empathy.tasks.humod.reader import Pair
 # --- JSON lines ------------------------------------------------------------------------------------------------------
 
 
-def test_a_pair_as_the_copy_has_it(fixtures: Path) -> None:
+def test_pairs_are_read_from_json_lines(fixtures: Path) -> None:
     pairs = read(fixtures / "humod/humod.jsonl")
     assert len(pairs) == 12
     assert pairs[7] == Pair(
@@ -32,28 +32,28 @@ def test_a_pair_as_the_copy_has_it(fixtures: Path) -> None:
     ] * 2
 
 
-def test_both_invented_files_say_the_same(fixtures: Path) -> None:
+def test_json_lines_and_official_fixtures_agree(fixtures: Path) -> None:
     for ours, copied in zip(*(read(fixtures / "humod" / n) for n in ("HUMOD_Dataset.TXT", "humod.jsonl")), strict=True):
         assert (ours.context, ours.reply, ours.is_original) == (copied.context, copied.reply, copied.is_original)
         assert ours.human_replies == copied.human_replies
         assert copied.mean_rating is None or ours.mean_rating == pytest.approx(copied.mean_rating, abs=0.005)
 
 
-def test_ratings_of_single_raters_and_a_context_as_a_list(objects: Write) -> None:
+def test_individual_ratings_and_list_context_are_read(objects: Write) -> None:
     value = {**OBJECT, "context": ["Hello.", "", "How  are\nyou?"], "ratings": [1, 2, 2], "human_relevance_mean": 1.67}
     (pair,) = read(objects(value))
     assert pair.context == ("Hello.", "", "How are you?")
     assert (pair.ratings, pair.mean_rating, pair.raters) == ((1, 2, 2), pytest.approx(5 / 3), ({}, {}, {}))
 
 
-def test_a_pair_without_a_name_is_called_by_its_line(objects: Write) -> None:
+def test_pair_without_id_is_named_after_its_line(objects: Write) -> None:
     nameless = {key: value for key, value in OBJECT.items() if key != "id"}
     path = objects(OBJECT, nameless, {**OBJECT, "id": 7}, {**OBJECT, "id": None})
     assert [pair.pair_id for pair in read(path)] == ["a", "line 2", "7", "line 4"]
 
 
 @pytest.mark.parametrize("mean", [1, 5, 2.5, None])
-def test_means_that_can_be(objects: Write, mean: float | None) -> None:
+def test_valid_mean_ratings_are_accepted(objects: Write, mean: float | None) -> None:
     assert read(objects({**OBJECT, "human_relevance_mean": mean}))[0].mean_rating == mean
 
 
@@ -101,7 +101,9 @@ for _name in ("context", "reply", "reply_kind", "human_replies", "human_relevanc
 
 
 @pytest.mark.parametrize(("value", "column", "shown"), BAD_OBJECTS.values(), ids=BAD_OBJECTS)
-def test_a_bad_object(objects: Write, value: Any, column: str, shown: str, assert_one_line: OneLine) -> None:
+def test_bad_object_raises_data_error_or_is_skipped(
+    objects: Write, value: Any, column: str, shown: str, assert_one_line: OneLine
+) -> None:
     path = objects(OBJECT, value, {**OBJECT, "id": "b"})
     with pytest.raises(DataError) as caught:
         read(path)

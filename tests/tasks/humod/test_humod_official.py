@@ -15,7 +15,7 @@ from parlai_empathy.tasks.humod.reader import Pair
 # --- the official layout ---------------------------------------------------------------------------------------------
 
 
-def test_a_pair_as_the_official_file_has_it(fixtures: Path) -> None:
+def test_pair_in_official_layout_is_read(fixtures: Path) -> None:
     goats = read(fixtures / "humod/HUMOD_Dataset.TXT")[2]
     assert goats == Pair(
         pair_id="2",
@@ -33,7 +33,7 @@ def test_a_pair_as_the_official_file_has_it(fixtures: Path) -> None:
     )
 
 
-def test_all_pairs_of_the_invented_file(fixtures: Path) -> None:
+def test_all_pairs_of_fixture_file_are_read(fixtures: Path) -> None:
     pairs, bad = skip(fixtures / "humod/HUMOD_Dataset.TXT")
     assert bad == []
     assert [pair.pair_id for pair in pairs] == [str(number) for number in range(12)]
@@ -43,7 +43,7 @@ def test_all_pairs_of_the_invented_file(fixtures: Path) -> None:
     assert pairs[1].mean_rating == pytest.approx(4 / 3)
 
 
-def test_the_known_flaws_are_put_right(fixtures: Path) -> None:
+def test_known_flaws_are_repaired(fixtures: Path) -> None:
     """Three missing tabs, a colon at the end of one row's context, and one at the end of one row's reply."""
     raw = (fixtures / "humod/HUMOD_Dataset.TXT").read_text(encoding="utf-8")
     assert len(re.findall(r"[a-z] +\d+\n", raw)) == 3
@@ -64,28 +64,28 @@ def test_the_known_flaws_are_put_right(fixtures: Path) -> None:
     assert all(len(pair.ratings) == 3 for pair in pairs)
 
 
-def test_a_turn_that_says_nothing_stays(fixtures: Path) -> None:
+def test_empty_turn_is_kept(fixtures: Path) -> None:
     """Otherwise the speakers would no longer alternate."""
     for name in ("HUMOD_Dataset.TXT", "humod.jsonl"):
         assert read(fixtures / "humod" / name)[4].context == ("Hello?", "", "Is anybody there?")
 
 
-def test_an_empty_human_reply_stays(fixtures: Path) -> None:
+def test_empty_human_reply_is_kept(fixtures: Path) -> None:
     for name in ("HUMOD_Dataset.TXT", "humod.jsonl"):
         assert read(fixtures / "humod" / name)[1].human_replies == ("I thought you did.", "Which boat?", "")
 
 
-def test_a_context_that_occurs_twice_gives_pairs_of_their_own(fixtures: Path) -> None:
+def test_repeated_context_gives_separate_pairs(fixtures: Path) -> None:
     pairs = [pair for pair in read(fixtures / "humod/HUMOD_Dataset.TXT") if pair.context == ("What?",)]
     assert [pair.reply for pair in pairs] == ["Nothing.", "Then we walk.", "You heard me.", "It is only rain."]
 
 
-def test_a_quote_is_text(fixtures: Path) -> None:
+def test_quotation_marks_are_plain_text(fixtures: Path) -> None:
     assert read(fixtures / "humod/HUMOD_Dataset.TXT")[10].reply == 'Four. Take the "long" stairs.'
 
 
 @pytest.mark.parametrize("turns", range(1, 8))
-def test_contexts_of_any_length(official: Write, turns: int) -> None:
+def test_contexts_of_any_length_are_read(official: Write, turns: int) -> None:
     spoken = "\t".join(f"Speaker {1 + n % 2}: turn {n}" for n in range(turns))
     (pair,) = read(official(f"0\t{spoken}\tSpeaker 1: Fine.\t0\tW1\t30\tf\t4\tIt rains.\t12"))
     assert pair.context == tuple(f"turn {n}" for n in range(turns))
@@ -93,59 +93,59 @@ def test_contexts_of_any_length(official: Write, turns: int) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_ends_of_lines_blank_lines_and_a_byte_order_mark(write: Write, end: str) -> None:
+def test_crlf_bom_and_blank_lines_are_accepted(write: Write, end: str) -> None:
     path = write("\ufeff" + "\t".join(OFFICIAL), "", GOOD, "  ", end=end)
     assert read(path) == [PAIR]
 
 
-def test_only_a_line_feed_ends_a_line_and_white_space_is_one_space(official: Write) -> None:
+def test_only_line_feeds_end_lines_and_whitespace_is_collapsed(official: Write) -> None:
     row = changed(GOOD, second="Speaker 2:  How\u2028are \x0b you? ", human="It\x85 rains.", reply="Speaker 1:Fine.")
     assert read(official(row)) == [PAIR]
 
 
-def test_the_file_may_end_without_a_line_feed(official: Write) -> None:
+def test_final_newline_is_optional(official: Write) -> None:
     path = official(GOOD)
     path.write_bytes(path.read_bytes().rstrip())
     assert read(path) == [PAIR]
 
 
-def test_a_header_alone_holds_no_pair(official: Write) -> None:
+def test_header_only_file_has_no_pairs(official: Write) -> None:
     assert read(official()) == []
 
 
 # --- copies of the official file -------------------------------------------------------------------------------------
 
 
-def test_underscores_and_capitals_in_the_names_of_columns(write: Write) -> None:
+def test_column_names_ignore_case_and_underscores(write: Write) -> None:
     header = "\t".join(name.replace(" ", "_").upper() for name in OFFICIAL)
     assert read(write(header, GOOD)) == [PAIR]
 
 
 @pytest.mark.parametrize("between", [" ", "", "  ", " \x0b "])
-def test_a_context_in_one_field(official: Write, between: str) -> None:
+def test_context_in_one_field_is_split_into_turns(official: Write, between: str) -> None:
     row = GOOD.replace("\tSpeaker 2: How", between + "Speaker 2: How")
     assert read(official(row)) == [PAIR]
 
 
-def test_a_context_in_one_field_and_the_missing_tab(official: Write) -> None:
+def test_context_in_one_field_with_missing_tab_is_read(official: Write) -> None:
     row = GOOD.replace("\tSpeaker 2: How", " Speaker 2: How").replace("It rains.\t12", "It rains.  12")
     assert read(official(row)) == [PAIR]
 
 
-def test_blanks_before_the_marks_and_the_missing_tab(official: Write) -> None:
+def test_spaces_before_speaker_marks_with_missing_tab_are_read(official: Write) -> None:
     row = GOOD.replace("Speaker", " Speaker").replace("It rains.\t12", "It rains.  12")
     assert read(official(row)) == [PAIR]
 
 
-def test_turns_without_marks(official: Write) -> None:
+def test_turns_without_speaker_marks_are_read(official: Write) -> None:
     assert read(official(re.sub(r"Speaker \d: ", "", GOOD))) == [PAIR]
 
 
-def test_a_turn_goes_on_behind_a_tab_if_the_turns_are_marked(official: Write) -> None:
+def test_tab_within_marked_turn_does_not_split_it(official: Write) -> None:
     assert read(official(GOOD.replace("How are", "How\tare"))) == [PAIR]
 
 
-def test_columns_in_another_order(write: Write) -> None:
+def test_columns_may_be_in_another_order(write: Write) -> None:
     header = (
         "Time\tUser Reply\tDialogue Context\tAge\tUser Relevance Score\tWorker ID\tLabel\tReply\tDialogue ID\tGender"
     )
@@ -153,7 +153,7 @@ def test_columns_in_another_order(write: Write) -> None:
     assert read(write(header, row)) == [PAIR]
 
 
-def test_four_columns_are_enough(write: Write) -> None:
+def test_four_columns_suffice(write: Write) -> None:
     """Without numbers or labels of the pairs, a context's first reply is the original one."""
     rows = [
         "Speaker 1: Hi.\tSpeaker 2: Ho.\t5\tHa.",
@@ -174,13 +174,13 @@ def test_four_columns_are_enough(write: Write) -> None:
     assert pairs[0] == Pair("line 2", ("Hi.",), "Ho.", True, (5, 4), 4.5, ("Ha.", "He."), ({}, {}))
 
 
-def test_replies_that_differ_in_their_punctuation_alone_are_two(write: Write) -> None:
+def test_punctuation_only_replies_are_distinct(write: Write) -> None:
     rows = ["Hi.\t...\t5\tHa.", "Hi.\t?\t1\tHe."]
     pairs = read(write("Dialogue Context\tReply\tUser Relevance Score\tUser Reply", *rows))
     assert [pair.reply for pair in pairs] == ["...", "?"]
 
 
-def test_without_labels_a_reply_whose_kind_cannot_be_told_is_reported(write: Write) -> None:
+def test_unlabelled_reply_of_ambiguous_kind_is_reported(write: Write) -> None:
     """The original reply to the second context is empty: the random one must not take its place."""
     header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
     replies = [(0, "a", "A"), (1, "a", "B"), (2, "b", ""), (3, "b", "C"), (4, "c", "D"), (5, "c", "E")]
@@ -197,7 +197,7 @@ def test_without_labels_a_reply_whose_kind_cannot_be_told_is_reported(write: Wri
     assert "3 row(s)" in bad[3]
 
 
-def test_without_labels_the_pair_behind_one_that_cannot_be_told_can_be(write: Write) -> None:
+def test_unlabelled_reply_after_an_ambiguous_one_is_random(write: Write) -> None:
     """The random reply to the first context is empty, so ``C`` may be of either kind; but ``D`` must be random."""
     header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
     replies = [(0, "a", "A"), (1, "a", ""), (2, "b", "C"), (3, "b", "D")]
@@ -206,7 +206,7 @@ def test_without_labels_the_pair_behind_one_that_cannot_be_told_can_be(write: Wr
     assert len(bad) == 2
 
 
-def test_without_labels_one_bad_row_does_not_hide_the_kind_of_its_pair(write: Write) -> None:
+def test_unlabelled_pair_with_one_bad_row_keeps_its_kind(write: Write) -> None:
     header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
     rows = [f"{n}\tSpeaker 1: a\tSpeaker 2: {'AB'[n]}\t{rating}\thm" for n in (0, 1) for rating in (9, 2, 3)]
     pairs, bad = skip(write(header, *rows))
@@ -217,7 +217,7 @@ def test_without_labels_one_bad_row_does_not_hide_the_kind_of_its_pair(write: Wr
     assert len(bad) == 2
 
 
-def test_further_columns_with_the_same_name_are_all_kept(write: Write) -> None:
+def test_extra_columns_with_same_name_are_all_kept(write: Write) -> None:
     path = write("Note\tDialogue Context\tReply\tUser Relevance Score\tUser Reply\tNote\t", "x\tHi.\tHo.\t3\tHa.\ty\tz")
     assert read(path)[0].raters == ({"note": "x", "note 6": "y", "": "z"},)
 
@@ -226,13 +226,13 @@ def test_further_columns_with_the_same_name_are_all_kept(write: Write) -> None:
 
 
 @pytest.mark.parametrize("human", ["At 7", "7", "Platform 9 3", "Speaker 2: 4", "Speaker 2: Yes 12", "", "12 12"])
-def test_a_good_row_is_never_taken_apart(official: Write, human: str) -> None:
+def test_human_reply_of_complete_row_is_never_split(official: Write, human: str) -> None:
     (pair,) = read(official(changed(GOOD, human=human)))
     assert (pair.human_replies, pair.raters[0]["time"]) == ((human,), "12")
 
 
 @pytest.mark.parametrize("time", ["at 7", "12 12", "Speaker 1: 7"])
-def test_a_good_rows_last_field_is_never_taken_apart(official: Write, time: str) -> None:
+def test_last_field_of_complete_row_is_never_split(official: Write, time: str) -> None:
     (pair,) = read(official(changed(GOOD, time=time)))
     assert (pair.human_replies, pair.raters[0]["time"]) == (("It rains.",), time)
 
@@ -245,7 +245,7 @@ def test_a_good_rows_last_field_is_never_taken_apart(official: Write, time: str)
         "User Relevance Score\tDialogue Context\tNote\tReply\tLabel\tUser Reply\tTime",
     ],
 )
-def test_a_field_beside_the_turns_that_is_marked_like_one(write: Write, names: str) -> None:
+def test_field_with_speaker_mark_beside_turns_is_not_a_turn(write: Write, names: str) -> None:
     """With these orders of columns, a good row looks as if it had one turn too many and one field too few."""
     fields = {
         "Label": "0",
@@ -262,7 +262,7 @@ def test_a_field_beside_the_turns_that_is_marked_like_one(write: Write, names: s
     assert pair.raters[0]["time"] == "at 7"
 
 
-def test_another_column_before_the_last_is_not_put_right(write: Write, assert_one_line: OneLine) -> None:
+def test_missing_tab_after_another_column_is_not_repaired(write: Write, assert_one_line: OneLine) -> None:
     """The missing tab is not a known flaw there: repairing it would cut the rating off the last field."""
     header = "Dialogue ID\tDialogue Context\tReply\tLabel\tUser Reply\tUser Relevance Score\tTime"
     path = write(header, "0\tSpeaker 1: Hi.\tSpeaker 2: Ho.\t0\tIt rains. 4\t3 12")
@@ -272,14 +272,14 @@ def test_another_column_before_the_last_is_not_put_right(write: Write, assert_on
 
 
 @pytest.mark.parametrize("last", ["It rains.12", "12", "It rains. twelve", "It rains. 12 m"])
-def test_what_is_no_text_and_number_is_not_taken_apart(official: Write, last: str, assert_one_line: OneLine) -> None:
+def test_last_field_without_text_and_number_is_not_split(official: Write, last: str, assert_one_line: OneLine) -> None:
     path = official(GOOD.replace("It rains.\t12", last))
     with pytest.raises(DataError) as caught:
         read(path)
     assert_one_line(caught.value, f"{path}, line 2, column Label", "'Speaker 1: Fine.'")
 
 
-def test_no_other_missing_tab_gives_another_pair(official: Write) -> None:
+def test_any_missing_tab_is_repaired_or_rejected(official: Write) -> None:
     """Each tab of a row is removed in turn: only the known flaw, and a tab between turns, are repaired."""
     outcomes = []
     for place in [match.start() for match in re.finditer("\t", GOOD)]:
@@ -292,7 +292,7 @@ def test_no_other_missing_tab_gives_another_pair(official: Write) -> None:
     assert outcomes == ["refused", "same", *["refused"] * 7, "same"]
 
 
-def test_no_tab_too_many_gives_another_pair(official: Write) -> None:
+def test_any_extra_tab_is_ignored_or_rejected(official: Write) -> None:
     """Each tab of a row is doubled in turn: between turns this is harmless."""
     outcomes = []
     for place in [match.start() for match in re.finditer("\t|$", GOOD)]:
@@ -310,7 +310,9 @@ def test_no_tab_too_many_gives_another_pair(official: Write) -> None:
 
 
 @pytest.mark.parametrize(("row", "column", "value"), BAD_ROWS.values(), ids=BAD_ROWS)
-def test_a_bad_row_is_named(official: Write, row: str, column: str, value: str, assert_one_line: OneLine) -> None:
+def test_bad_row_error_names_line_and_column(
+    official: Write, row: str, column: str, value: str, assert_one_line: OneLine
+) -> None:
     path = official(SECOND, row, OTHER)
     with pytest.raises(DataError) as caught:
         read(path)
@@ -318,9 +320,7 @@ def test_a_bad_row_is_named(official: Write, row: str, column: str, value: str, 
 
 
 @pytest.mark.parametrize(("row", "column", "value"), BAD_ROWS.values(), ids=BAD_ROWS)
-def test_a_bad_row_can_be_left_out(
-    official: Write, row: str, column: str, value: str, assert_one_line: OneLine
-) -> None:
+def test_bad_row_can_be_skipped(official: Write, row: str, column: str, value: str, assert_one_line: OneLine) -> None:
     """The other rows of its pair, and all other pairs, are kept."""
     path = official(SECOND, row, OTHER)
     pairs, bad = skip(path)
@@ -330,7 +330,7 @@ def test_a_bad_row_can_be_left_out(
     assert "--skip-bad-rows" not in bad[0]
 
 
-def test_all_bad_rows_at_once_are_counted_one_by_one(official: Write) -> None:
+def test_all_skipped_rows_are_reported(official: Write) -> None:
     rows = [row for row, _, _ in BAD_ROWS.values()]
     mixed = [line for row in rows for line in (row, GOOD)]
     pairs, bad = skip(official(*mixed))
@@ -339,7 +339,7 @@ def test_all_bad_rows_at_once_are_counted_one_by_one(official: Write) -> None:
     assert [re.search(r"line (\d+)", line)[1] for line in bad] == [str(2 + 2 * n) for n in range(len(rows))]  # type: ignore[index]
 
 
-def test_a_pair_of_which_no_row_is_good_is_left_out_whole(official: Write) -> None:
+def test_pair_without_good_rows_is_skipped(official: Write) -> None:
     pairs, bad = skip(official(OTHER, *[changed(GOOD, reply="")] * 3, changed(OTHER, id="3")))
     assert [pair.pair_id for pair in pairs] == ["1", "3"]
     assert len(bad) == 3
@@ -353,7 +353,7 @@ def test_a_pair_of_which_no_row_is_good_is_left_out_whole(official: Write) -> No
     ],
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_row_that_does_not_fit_its_pair(
+def test_row_contradicting_majority_of_its_pair_is_bad(
     official: Write, row: str, column: str, value: str, place: int, assert_one_line: OneLine
 ) -> None:
     """The majority of two rows decides, wherever the third is."""
@@ -381,7 +381,7 @@ def test_a_row_that_does_not_fit_its_pair(
         ("time", "Time", b"Caf\xe9"),
     ],
 )
-def test_a_row_that_is_not_utf_8(
+def test_non_utf8_row_raises_data_error_or_is_skipped(
     official: Write, field: str, column: str, value: bytes, assert_one_line: OneLine
 ) -> None:
     bad_row = changed(GOOD, **{field: value.decode("latin-1")}).encode("latin-1")
@@ -395,7 +395,7 @@ def test_a_row_that_is_not_utf_8(
     assert len(bad) == 1
 
 
-def test_a_long_value_is_shortened(official: Write, assert_one_line: OneLine) -> None:
+def test_long_value_is_truncated_in_error(official: Write, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         read(official(changed(GOOD, rating="9" * 5000)))
     assert_one_line(caught.value, "line 2, column User Relevance Score", "'999", "...")

@@ -27,12 +27,12 @@ def test_defaults() -> None:
     assert parsed() == {"edition": "full", "humod_file": None, "skip_bad_rows": False}
 
 
-def test_values() -> None:
+def test_option_values_are_parsed() -> None:
     found = parsed("--edition", "sample", "--humod-file", "a file.jsonl", "--skip-bad-rows", "true")
     assert found == {"edition": "sample", "humod_file": "a file.jsonl", "skip_bad_rows": True}
 
 
-def test_another_edition_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_edition_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parsed("--edition", "tiny")
     assert "argument --edition: invalid choice: 'tiny'" in "".join(capsys.readouterr())

@@ -33,46 +33,46 @@ def assert_refused(path: Path, assert_one_line: OneLine, *parts: object) -> None
 
 
 @pytest.mark.parametrize("missing", ["Dialogue Context", "Reply", "User Relevance Score", "User Reply"])
-def test_a_missing_column(write: Write, missing: str, assert_one_line: OneLine) -> None:
+def test_missing_column_raises_data_error(write: Write, missing: str, assert_one_line: OneLine) -> None:
     header = "\t".join(name for name in OFFICIAL if name != missing)
     parts = ("line 1", f"lacks the column(s) {missing}:", "it should be tab-separated", "'Dialogue ID")
     assert_refused(write(header, GOOD), assert_one_line, *parts)
 
 
-def test_several_missing_columns(write: Write, assert_one_line: OneLine) -> None:
+def test_error_lists_all_missing_columns(write: Write, assert_one_line: OneLine) -> None:
     path = write("Dialogue ID,Dialogue Context,Reply", GOOD)  # commas instead of tabs
     missing = "Dialogue Context, Reply, User Relevance Score, User Reply"
     assert_refused(path, assert_one_line, f"lacks the column(s) {missing}:", "'Dialogue ID,Dialogue Context,Reply'")
 
 
 @pytest.mark.parametrize("lines", [[], ["", " "], ["<html>\u2028Please log in</html>"], [GOOD], ["\x00"]])
-def test_what_is_no_header(write: Write, lines: list[str], assert_one_line: OneLine) -> None:
+def test_invalid_header_raises_data_error(write: Write, lines: list[str], assert_one_line: OneLine) -> None:
     assert_refused(write(*lines), assert_one_line, "line 1: the header", "lacks the column(s)")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
-def test_a_file_in_another_encoding(tmp_path: Path, encoding: str, assert_one_line: OneLine) -> None:
+def test_utf16_and_utf32_files_raise_data_error(tmp_path: Path, encoding: str, assert_one_line: OneLine) -> None:
     (path := tmp_path / "some.TXT").write_text("\t".join(OFFICIAL) + f"\n{GOOD}\n", encoding=encoding)
     assert_refused(path, assert_one_line, "line 1")
 
 
-def test_a_header_that_is_not_utf_8(write: Write, assert_one_line: OneLine) -> None:
+def test_non_utf8_header_raises_data_error(write: Write, assert_one_line: OneLine) -> None:
     path = write("\t".join(OFFICIAL).encode() + b"\tG\xfcte", GOOD)
     assert_refused(path, assert_one_line, r"line 1, column 11: b'G\xfcte' is not UTF-8")
 
 
-def test_the_ending_of_the_name_decides(write: Write, assert_one_line: OneLine) -> None:
+def test_file_extension_selects_format(write: Write, assert_one_line: OneLine) -> None:
     text = json.dumps(OBJECT)
     assert len(read(write("\ufeff" + text, name="a.JSONL", end="\r\n"))) == 1
     assert_refused(write(text, name="a.json"), assert_one_line, "line 1: the header")
 
 
 @pytest.mark.parametrize("name", ["none.TXT", "none.jsonl"])
-def test_a_missing_file(tmp_path: Path, name: str, assert_one_line: OneLine) -> None:
+def test_missing_file_raises_data_error(tmp_path: Path, name: str, assert_one_line: OneLine) -> None:
     assert_refused(tmp_path / name, assert_one_line, "cannot be read (No such file or directory)", "HUMOD")
 
 
-def test_a_folder_is_no_file(tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_folder_path_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     assert_refused(tmp_path, assert_one_line, "cannot be read (Is a directory)")
 
 
@@ -179,7 +179,7 @@ def test_round_trip_with_columns_in_any_order(pairs: list[Pair], names: list[str
 
 @settings(max_examples=50)
 @given(pairs=pair_lists(), as_list=st.booleans())
-def test_json_lines_give_the_same_pairs(pairs: list[Pair], as_list: bool) -> None:
+def test_round_trip_in_json_lines(pairs: list[Pair], as_list: bool) -> None:
     found = read_text("\n".join(objects_of(pairs, as_list)), "some.jsonl")
     assert found == [replace(pair, raters=tuple({} for _ in pair.ratings)) for pair in pairs]
 
@@ -190,7 +190,7 @@ def test_json_lines_give_the_same_pairs(pairs: list[Pair], as_list: bool) -> Non
     blanks=st.sampled_from([" ", "   ", "\u2003"]),
     between=st.sampled_from(["\t", " "]),
 )
-def test_round_trip_without_the_tab_before_the_last_number(pairs: list[Pair], blanks: str, between: str) -> None:
+def test_round_trip_without_tab_before_the_last_number(pairs: list[Pair], blanks: str, between: str) -> None:
     """Only in rows with a non-empty human reply: without one, the missing tab cannot be detected."""
     rows = rows_of(pairs, between)
     lines = ["\t".join(row.values()) for row in rows]
@@ -203,7 +203,7 @@ def test_round_trip_without_the_tab_before_the_last_number(pairs: list[Pair], bl
 
 @settings(max_examples=50)
 @given(pairs=pair_lists(), data=st.data())
-def test_bad_rows_among_good_ones_are_left_out_and_nothing_else(pairs: list[Pair], data: st.DataObject) -> None:
+def test_only_bad_rows_are_skipped(pairs: list[Pair], data: st.DataObject) -> None:
     lines = table(OFFICIAL, rows_of(pairs)).split("\n")[:-1]
     chosen = data.draw(st.lists(st.sampled_from(list(BAD_ROWS.values())), max_size=5))
     for row, _, _ in chosen:
@@ -260,28 +260,26 @@ _LINES = st.lists(_FIELDS, max_size=13).map("\t".join)
 
 @settings(max_examples=100)
 @given(content=st.binary(max_size=200), header=st.booleans(), name=st.sampled_from(["some.TXT", "some.jsonl"]))
-def test_any_bytes_are_read_or_refused(content: bytes, header: bool, name: str) -> None:
+def test_arbitrary_bytes_are_read_or_rejected(content: bytes, header: bool, name: str) -> None:
     read_or_refuse("\t".join(OFFICIAL).encode() + b"\n" + content if header else content, name)
 
 
 @settings(max_examples=100)
 @given(rows=st.lists(_LINES, max_size=5), names=st.permutations(OFFICIAL), cut=st.integers(0, 9))
-def test_any_lines_are_read_or_refused(rows: list[str], names: list[str], cut: int) -> None:
+def test_arbitrary_lines_are_read_or_rejected(rows: list[str], names: list[str], cut: int) -> None:
     read_or_refuse("\n".join(["\t".join(names[cut:]), *rows]), "some.TXT")
 
 
 @settings(max_examples=100)
 @given(rows=st.lists(st.tuples(*[_FIELDS] * 5).map("\t".join), max_size=6), number=st.booleans())
-def test_any_rows_without_labels_are_read_or_refused(rows: list[str], number: bool) -> None:
+def test_arbitrary_unlabelled_rows_are_read_or_rejected(rows: list[str], number: bool) -> None:
     names = ["Dialogue ID" if number else "Reply", "Dialogue Context", "Reply", "User Relevance Score", "User Reply"]
     read_or_refuse("\n".join(["\t".join(names), *rows]), "some.TXT")
 
 
 @settings(max_examples=100)
 @given(pairs=pair_lists(), seed=st.integers(0, 2**32), times=st.integers(1, 4), json_lines=st.booleans())
-def test_good_files_with_bytes_changed_are_read_or_refused(
-    pairs: list[Pair], seed: int, times: int, json_lines: bool
-) -> None:
+def test_corrupted_files_are_read_or_rejected(pairs: list[Pair], seed: int, times: int, json_lines: bool) -> None:
     """Delete, insert or replace bytes anywhere, with bytes that have a meaning in one of the formats."""
     text = "\n".join(objects_of(pairs, False)) if json_lines else table(OFFICIAL, rows_of(pairs))
     content, draw = bytearray(text.encode()), random.Random(seed)
@@ -300,14 +298,14 @@ _JSON = st.recursive(
 
 @settings(max_examples=100)
 @given(record=st.dictionaries(st.sampled_from([*OBJECT, "ratings"]), _JSON), whole=st.booleans())
-def test_any_objects_are_read_or_refused(record: dict[str, Any], whole: bool) -> None:
+def test_arbitrary_objects_are_read_or_rejected(record: dict[str, Any], whole: bool) -> None:
     read_or_refuse(json.dumps({**OBJECT, **record} if whole else record), "some.jsonl")
 
 
 # --- the data set itself ---------------------------------------------------------------------------------------------
 
 
-def test_the_real_copy(real_data: Path) -> None:
+def test_full_dataset_matches_raw_json_records(real_data: Path) -> None:
     """One of 9,500 replies is empty. The counts are checked with the plain JSON records."""
     path = real_data / "humod/humod_9500.jsonl"
     pairs, bad = skip(path)

@@ -40,7 +40,7 @@ _PAIRS = st.lists(
 
 
 @given(pairs=_PAIRS, name=st.sampled_from(list(SPLITS)))
-def test_no_context_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair], name: str) -> None:
+def test_folds_are_disjoint_by_context_and_keep_all_pairs(pairs: list[Pair], name: str) -> None:
     folds = split_pairs(pairs, name)
     assert list(folds) == ["train", "valid", "test"]
     train, valid, test = (contexts(folds[fold]) for fold in FOLDS)
@@ -53,14 +53,14 @@ def test_no_context_is_in_two_folds_and_no_pair_is_lost(pairs: list[Pair], name:
 
 
 @given(pairs=_PAIRS, name=st.sampled_from(list(SPLITS)), seed=st.integers(0, 999))
-def test_the_order_of_the_file_does_not_matter(pairs: list[Pair], name: str, seed: int) -> None:
+def test_split_does_not_depend_on_pair_order(pairs: list[Pair], name: str, seed: int) -> None:
     mixed = random.Random(seed).sample(pairs, len(pairs))
     here, there = split_pairs(pairs, name), split_pairs(mixed, name)
     assert {fold: contexts(here[fold]) for fold in FOLDS} == {fold: contexts(there[fold]) for fold in FOLDS}
 
 
 @given(pairs=_PAIRS, name=st.sampled_from(list(SPLITS)))
-def test_test_and_valid_hold_as_much_as_fits_into_their_shares(pairs: list[Pair], name: str) -> None:
+def test_eval_folds_are_filled_up_to_their_shares(pairs: list[Pair], name: str) -> None:
     """Not one pair more; and no context of the training fold would have fitted into either."""
     unrated = {one.context for one in pairs if one.mean_rating is None}
     eligible = [one for one in pairs if name == "paper" or one.context not in unrated]
@@ -74,19 +74,19 @@ def test_test_and_valid_hold_as_much_as_fits_into_their_shares(pairs: list[Pair]
             assert sum(one.context == context for one in pairs) > room
 
 
-def test_a_context_of_which_one_pair_is_not_rated_is_for_training() -> None:
+def test_context_with_an_unrated_pair_goes_to_training() -> None:
     pairs = [pair(str(n), reply=reply) for n in range(10) for reply in "ab"] + [pair("x"), pair("x", rated=False)]
     folds = split_pairs(pairs, "rated")
     assert {fold: len(found) for fold, found in folds.items()} == {"train": 2 + 8, "valid": 2, "test": 10}
     assert ("x",) in contexts(folds["train"])
 
 
-def test_without_ratings_the_rated_split_is_all_for_training() -> None:
+def test_rated_split_without_ratings_is_all_training() -> None:
     pairs = [pair(str(n), rated=False) for n in range(10)]
     assert split_pairs(pairs, "rated") == {"train": pairs, "valid": [], "test": []}
 
 
-def test_the_papers_sizes() -> None:
+def test_paper_split_has_sizes_of_the_paper() -> None:
     """4,750 contexts with two pairs each: 8,500 pairs for training, 500 of them for validation, and 1,000 for test."""
     folds = split_pairs([pair(str(n), reply=reply) for n in range(4750) for reply in "ab"], "paper")
     assert {fold: len(found) for fold, found in folds.items()} == {"train": 8000, "valid": 500, "test": 1000}
@@ -96,7 +96,7 @@ def by_hand(turns: tuple[str, ...]) -> str:
     return hashlib.sha256(b"humod 1\n" + "\n".join(turns).encode()).hexdigest()
 
 
-def test_contexts_are_sorted_by_a_published_hash() -> None:
+def test_contexts_are_assigned_in_hash_order() -> None:
     pairs = [pair((f"a {n}", "b")) for n in range(100)]
     expected = sorted((one.context for one in pairs), key=by_hand)
     folds = split_pairs(pairs, "paper")  # 10.5 and 5.3 of 100 pairs
@@ -105,25 +105,25 @@ def test_contexts_are_sorted_by_a_published_hash() -> None:
 
 
 @pytest.mark.parametrize("other", [("a  b", "c"), (" a b", "c "), ("a b", "", "c"), ("a\u2003b", "c", " ")])
-def test_copies_that_differ_in_white_space_and_silent_turns_are_split_alike(other: tuple[str, ...]) -> None:
+def test_checksum_ignores_whitespace_and_empty_turns(other: tuple[str, ...]) -> None:
     assert checksum([pair(("a b", "c"))]) == checksum([pair(other)])
 
 
-def test_where_a_turn_ends_matters() -> None:
+def test_checksum_depends_on_turn_boundaries() -> None:
     assert checksum([pair(("a b", "c"))]) != checksum([pair(("a", "b c"))])
 
 
 # --- checksums -------------------------------------------------------------------------------------------------------
 
 
-def test_the_checksum_is_of_the_contexts_hashes() -> None:
+def test_checksum_is_hash_of_sorted_context_hashes() -> None:
     lines = "\n".join(sorted([by_hand(("a", "b")), by_hand(("c",))]))
     expected = hashlib.sha256(lines.encode()).hexdigest()
     assert checksum([pair(("a", "b")), pair("c")]) == expected
     assert checksum([pair("c"), pair("c", rated=False, reply="x"), pair(("a", "b"))]) == expected
 
 
-def test_the_checksum_of_other_contexts_is_another() -> None:
+def test_checksums_of_different_contexts_differ() -> None:
     sums = [checksum(map(pair, texts)) for texts in ("", "a", "ab", "abc", "abd")]
     assert len(set(sums)) == 5
 
@@ -142,11 +142,11 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("fold", ["test", "valid"])
-def test_the_split_of_the_sample(fold: str) -> None:
+def test_sample_split_matches_published_checksums(fold: str) -> None:
     assert checksum(split_pairs(read_humod(SAMPLE), "paper")[fold]) == PUBLISHED["sample", "paper", fold]
 
 
-def test_the_readme_publishes_the_checksums() -> None:
+def test_readme_lists_full_split_checksums() -> None:
     readme = README.read_text(encoding="utf-8")
     published = re.findall(r"^\| `(\w+)` \| (\w+) \|.* \| `([0-9a-f]{64})` \|$", readme, re.MULTILINE)
     assert {("full", *row[:2]): row[2] for row in published} == {
@@ -164,7 +164,9 @@ def test_the_readme_publishes_the_checksums() -> None:
         ("rated", {"train": 9_081, "valid": 70, "test": 348}, {"train": 282, "valid": 70, "test": 348}),
     ],
 )
-def test_the_splits_of_the_real_copy(real_data: Path, name: str, sizes: dict[str, int], rated: dict[str, int]) -> None:
+def test_full_splits_match_checksums_and_readme_counts(
+    real_data: Path, name: str, sizes: dict[str, int], rated: dict[str, int]
+) -> None:
     """700 pairs are rated, 698 of them in contexts without unrated pairs. Half of these are 349: 174 contexts."""
     pairs = list(read_humod(real_data / "humod/humod_9500.jsonl", bad_rows=[]))
     folds = split_pairs(pairs, name)
@@ -179,7 +181,7 @@ def test_the_splits_of_the_real_copy(real_data: Path, name: str, sizes: dict[str
     assert checksum(mixed["test"]) == PUBLISHED["full", name, "test"]
 
 
-def test_what_the_readme_says_of_the_real_copy(real_data: Path) -> None:
+def test_readme_statistics_match_full_dataset(real_data: Path) -> None:
     """Contexts that begin with other contexts, and the number of dialogues that can be recombined."""
     folds = split_pairs(read_humod(real_data / "humod/humod_9500.jsonl", bad_rows=[]), "paper")
     test, others = contexts(folds["test"]), contexts(folds["train"]) | contexts(folds["valid"])

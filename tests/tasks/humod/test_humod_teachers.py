@@ -107,12 +107,12 @@ def test_number_of_examples(load: Load, teacher: str, a_context: int, split: str
         assert len(examples_of(loaded)) == number * a_context
 
 
-def test_the_task_alone_is_the_default_teacher(load: Load) -> None:
+def test_bare_task_name_uses_default_teacher(load: Load) -> None:
     alone, named = (examples_of(load(task, "test", edition="sample")) for task in (TASK, f"{TASK}:Default"))
     assert [{**example, "id": ""} for example in alone] == [{**example, "id": ""} for example in named]
 
 
-def test_training_goes_on_after_an_epoch_and_meets_every_example(invented: Load) -> None:
+def test_training_continues_after_an_epoch_and_covers_all_examples(invented: Load) -> None:
     teacher = invented(TASK, datatype="train")
     random.seed(1)
     met = {teacher.act()["labels"][0] for _ in range(200)}
@@ -120,7 +120,7 @@ def test_training_goes_on_after_an_epoch_and_meets_every_example(invented: Load)
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_every_message_says_where_it_comes_from(load: Load, teacher: str) -> None:
+def test_messages_have_fold_and_pair_id(load: Load, teacher: str) -> None:
     numbers = {number for number, _ in raw_sample()}
     for fold in FOLDS:
         for example in examples_of(load(f"{TASK}:{teacher}", fold, edition="sample")):
@@ -133,7 +133,7 @@ def test_every_message_says_where_it_comes_from(load: Load, teacher: str) -> Non
 # --- Default ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_message_of_the_default_teacher(invented: Load) -> None:
+def test_default_teacher_message_fields(invented: Load) -> None:
     assert examples_of(invented(TASK))[1] == {
         "id": TASK,
         "text": GOATS,
@@ -145,7 +145,7 @@ def test_a_message_of_the_default_teacher(invented: Load) -> None:
     }
 
 
-def test_references_hold_no_text_twice_and_no_empty_one(invented: Load) -> None:
+def test_references_are_unique_and_nonempty(invented: Load) -> None:
     """One human reply to the first context is empty; one to ``What?`` equals the film's own."""
     found = [example["references"] for example in examples_of(invented(TASK))]
     assert found[0] == [
@@ -159,12 +159,12 @@ def test_references_hold_no_text_twice_and_no_empty_one(invented: Load) -> None:
     assert found[4] == ["You heard me.", "Listen!", "I'll say it again.", "Forget it.", "Later.", "Sorry?"]
 
 
-def test_a_turn_that_says_nothing_is_an_empty_line(invented: Load) -> None:
+def test_empty_turn_is_an_empty_line(invented: Load) -> None:
     assert examples_of(invented(TASK))[2]["text"] == "Hello?\n\nIs anybody there?"
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_the_default_examples_of_the_sample(load: Load, fold: str) -> None:
+def test_default_teacher_examples_match_raw_sample(load: Load, fold: str) -> None:
     raw = raw_sample()
     for example in examples_of(load(TASK, fold, edition="sample")):
         rows = raw[example["pair_id"], "0"]
@@ -178,7 +178,7 @@ def test_the_default_examples_of_the_sample(load: Load, fold: str) -> None:
 # --- Relevance -------------------------------------------------------------------------------------------------------
 
 
-def test_a_message_of_the_relevance_teacher(invented: Load) -> None:
+def test_relevance_teacher_message_fields(invented: Load) -> None:
     assert examples_of(invented(f"{TASK}:Relevance"))[3] == {
         "id": f"{TASK}:Relevance",
         "text": GOATS + "\nCaf\u00e9's closed, try the harbour.",
@@ -195,7 +195,7 @@ def test_a_message_of_the_relevance_teacher(invented: Load) -> None:
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_the_relevance_examples_of_the_sample(load: Load, fold: str) -> None:
+def test_relevance_teacher_examples_match_raw_sample(load: Load, fold: str) -> None:
     raw = raw_sample()
     found = examples_of(load(f"{TASK}:Relevance", fold, edition="sample"))
     assert Counter(example["is_original"] for example in found) == dict.fromkeys([True, False], len(found) // 2)
@@ -211,13 +211,13 @@ def test_the_relevance_examples_of_the_sample(load: Load, fold: str) -> None:
 @pytest.mark.parametrize(
     ("mean", "label"), [(1, "1"), (1.33, "1"), (1.49, "1"), (2.5, "3"), (3.5, "4"), (4.33, "4"), (4.67, "5"), (5, "5")]
 )
-def test_means_are_rounded_half_up(load: Load, write: Callable[..., str], mean: float, label: str) -> None:
+def test_mean_ratings_are_rounded_half_up(load: Load, write: Callable[..., str], mean: float, label: str) -> None:
     path = write({"context": "a", "reply": "b", "human_relevance_mean": mean})
     (example,) = examples_of(load(f"{TASK}:Relevance", humod_file=path))
     assert (example["labels"], example["rating_mean"], example["ratings"]) == ([label], mean, [])
 
 
-def test_only_rated_pairs_are_asked_for(load: Load, fixtures: Path) -> None:
+def test_relevance_teacher_omits_unrated_pairs(load: Load, fixtures: Path) -> None:
     found = examples_of(load(f"{TASK}:Relevance", humod_file=str(fixtures / "humod/humod.jsonl")))
     assert [int(example["pair_id"][-2:]) for example in found] == [0, 1, 4, 5, 6, 7, 10, 11]
 
@@ -225,7 +225,7 @@ def test_only_rated_pairs_are_asked_for(load: Load, fixtures: Path) -> None:
 # --- NextUtterance ---------------------------------------------------------------------------------------------------
 
 
-def test_a_message_of_the_next_utterance_teacher(invented: Load) -> None:
+def test_next_utterance_teacher_message_fields(invented: Load) -> None:
     example = examples_of(invented(f"{TASK}:NextUtterance"))[1]
     candidates = example.pop("label_candidates")
     assert sorted(candidates) == ["Caf\u00e9's closed, try the harbour.", "The one with the goats."]
@@ -239,7 +239,7 @@ def test_a_message_of_the_next_utterance_teacher(invented: Load) -> None:
     }
 
 
-def test_a_context_that_occurs_twice_is_asked_twice(invented: Load) -> None:
+def test_repeated_context_gives_two_next_utterance_examples(invented: Load) -> None:
     what = [example for example in examples_of(invented(f"{TASK}:NextUtterance")) if example["text"] == "What?"]
     assert [sorted(example["label_candidates"]) for example in what] == [
         ["Nothing.", "Then we walk."],
@@ -247,7 +247,7 @@ def test_a_context_that_occurs_twice_is_asked_twice(invented: Load) -> None:
     ]
 
 
-def test_the_true_reply_stands_in_either_place(load: Load) -> None:
+def test_true_reply_position_among_candidates_varies(load: Load) -> None:
     found = examples_of(load(f"{TASK}:NextUtterance", edition="sample"))
     places = Counter(example["label_candidates"].index(example["labels"][0]) for example in found)
     # With equal chances, 51 of 102 are expected at each position, with a standard deviation of 5.
@@ -255,13 +255,13 @@ def test_the_true_reply_stands_in_either_place(load: Load) -> None:
     assert min(places.values()) > 30
 
 
-def test_a_context_without_a_random_reply_is_not_asked(load: Load, write: Callable[..., str]) -> None:
+def test_next_utterance_teacher_omits_context_without_random_reply(load: Load, write: Callable[..., str]) -> None:
     pairs = [{"context": "a", "reply": "b"}, {"context": "c", "reply": "d"}]
     pairs.append({"context": "c", "reply": "e", "reply_kind": "random_distractor"})
     assert [e["labels"] for e in examples_of(load(f"{TASK}:NextUtterance", humod_file=write(*pairs)))] == [["d"]]
 
 
-def test_what_is_drawn_is_the_same_in_each_run(load: Load, tmp_path: Path) -> None:
+def test_random_draws_are_reproducible_across_processes(load: Load, tmp_path: Path) -> None:
     """Also in another process, whose hashes differ."""
     code = (
         "import json, sys; from parlai.core.params import ParlaiParser; "
@@ -286,7 +286,7 @@ def test_what_is_drawn_is_the_same_in_each_run(load: Load, tmp_path: Path) -> No
 # --- DiverseReplies --------------------------------------------------------------------------------------------------
 
 
-def test_a_message_of_the_diverse_replies_teacher(invented: Load) -> None:
+def test_diverse_replies_teacher_message_fields(invented: Load) -> None:
     assert examples_of(invented(f"{TASK}:DiverseReplies"))[1] == {
         "id": f"{TASK}:DiverseReplies",
         "text": GOATS,
@@ -297,12 +297,12 @@ def test_a_message_of_the_diverse_replies_teacher(invented: Load) -> None:
     }
 
 
-def test_a_context_that_nobody_answered_gives_no_example(load: Load, write: Callable[..., str]) -> None:
+def test_diverse_replies_teacher_omits_context_without_human_reply(load: Load, write: Callable[..., str]) -> None:
     pairs = [{"context": "a", "reply": "b", "human_replies": ["", " "]}, {"context": "c", "reply": "d"}]
     assert [e["text"] for e in examples_of(load(f"{TASK}:DiverseReplies", humod_file=write(*pairs)))] == ["c"]
 
 
-def test_any_of_the_human_replies_is_right(load: Load) -> None:
+def test_any_human_reply_counts_as_correct(load: Load) -> None:
     """Multi-reference evaluation: an agent that always gives one person's reply to one context is right there."""
     answers = examples_of(load(f"{TASK}:DiverseReplies", "test", edition="sample"))
     fourth = answers[0]["labels"][3]
@@ -314,7 +314,7 @@ def test_any_of_the_human_replies_is_right(load: Load) -> None:
 # --- Extended --------------------------------------------------------------------------------------------------------
 
 
-def test_extended_dialogues_of_the_invented_file(invented: Load) -> None:
+def test_extended_teacher_adds_dialogues_with_human_replies(invented: Load) -> None:
     """The context about goats has its own reply and six others: seven dialogues, in the order of the file."""
     found = [example for example in examples_of(invented(f"{TASK}:Extended")) if example["text"] == GOATS]
     assert [example["labels"] for example in found] == [["The one with the goats."], *([text] for text in ABOUT_GOATS)]
@@ -328,7 +328,7 @@ NESTED = [
 ]
 
 
-def test_the_papers_125_dialogues(load: Load, write: Callable[..., str]) -> None:
+def test_extended_teacher_gives_all_125_dialogues_of_paper_example(load: Load, write: Callable[..., str]) -> None:
     """A dialogue whose last three turns have five choices each; its shorter contexts give 5 and 25 dialogues."""
     path = write(*NESTED)
     found = examples_of(load(f"{TASK}:Extended", humod_file=path, humod_recombinations=125))
@@ -340,9 +340,7 @@ def test_the_papers_125_dialogues(load: Load, write: Callable[..., str]) -> None
     }  # fmt: skip
 
 
-def test_ten_dialogues_of_each_context_unless_another_number_is_asked_for(
-    load: Load, write: Callable[..., str]
-) -> None:
+def test_recombinations_default_to_ten_per_context(load: Load, write: Callable[..., str]) -> None:
     path = write(*NESTED)
     found = examples_of(load(f"{TASK}:Extended", humod_file=path))
     assert Counter(example["pair_id"] for example in found) == {"0": 5, "2": 10, "4": 10}
@@ -350,7 +348,7 @@ def test_ten_dialogues_of_each_context_unless_another_number_is_asked_for(
     assert load(f"{TASK}:Extended", humod_file=path, humod_recombinations=3).num_examples() == 9
 
 
-def test_each_context_draws_its_own(load: Load, write: Callable[..., str]) -> None:
+def test_recombinations_are_drawn_separately_for_each_context(load: Load, write: Callable[..., str]) -> None:
     """Twenty contexts with seven possible replies each: with one draw for all, the same position would always win."""
     human = [str(number) for number in range(6)]
     path = write(*({"context": f"c{n}", "reply": "own", "human_replies": human} for n in range(20)))
@@ -359,7 +357,7 @@ def test_each_context_draws_its_own(load: Load, write: Callable[..., str]) -> No
 
 
 @pytest.mark.parametrize("fold", FOLDS)
-def test_no_reply_of_another_fold_takes_part(load: Load, fold: str) -> None:
+def test_recombinations_use_only_turns_of_the_same_fold(load: Load, fold: str) -> None:
     """Every turn of a new dialogue occurs in the fold itself."""
     known = set()
     for example in examples_of(load(f"{TASK}:Default", fold, edition="sample")):
@@ -369,14 +367,14 @@ def test_no_reply_of_another_fold_takes_part(load: Load, fold: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_an_impossible_number_of_dialogues(load: Load, limit: int, assert_one_line: OneLine) -> None:
+def test_recombinations_below_one_raise_option_error(load: Load, limit: int, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         load(f"{TASK}:Extended", edition="sample", humod_recombinations=limit)
     assert_one_line(caught.value, f"--humod-recombinations {limit}", "at least 1")
 
 
 @pytest.mark.parametrize("limit", ["2.5", "many"])
-def test_a_number_behind_a_colon_that_is_none(load: Load, limit: str, assert_one_line: OneLine) -> None:
+def test_non_integer_recombinations_raise_option_error(load: Load, limit: str, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         load(f"{TASK}:Extended:edition=sample:humod_recombinations={limit}")
     assert_one_line(caught.value, f"--humod-recombinations {limit}", "a whole number")
@@ -397,13 +395,13 @@ def evaluate(load: Load, task: str, model: type[Agent], **options: Any) -> dict[
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_who_knows_the_labels_is_always_right(load: Load, teacher: str) -> None:
+def test_repeat_label_agent_has_full_accuracy(load: Load, teacher: str) -> None:
     report = evaluate(load, f"{TASK}:{teacher}", RepeatLabelAgent)
     assert int(report["exs"]) == load(f"{TASK}:{teacher}", "test", edition="sample").num_examples()
     assert float(report["accuracy"]) == 1
 
 
-def test_who_guesses_is_right_with_some_of_two_candidates(load: Load) -> None:
+def test_random_candidate_agent_has_partial_hits_at_1(load: Load) -> None:
     random.seed(3)
     report = evaluate(load, f"{TASK}:NextUtterance", RandomCandidateAgent)
     assert 0 < float(report["hits@1"]) < 1
@@ -411,7 +409,7 @@ def test_who_guesses_is_right_with_some_of_two_candidates(load: Load) -> None:
 
 
 @pytest.mark.parametrize("teacher", TEACHERS)
-def test_data_can_be_displayed(teacher: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_display_data_shows_examples(teacher: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     DisplayData.main(task=f"{TASK}:{teacher}", edition="sample", num_examples=3, datapath=str(tmp_path))
     out = capsys.readouterr().out
     assert out.count("- - - NEW EPISODE") == 3
@@ -419,7 +417,7 @@ def test_data_can_be_displayed(teacher: str, tmp_path: Path, capsys: pytest.Capt
     assert f"{first[1]}\n{first[2]}\n" in out
 
 
-def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
+def test_build_dict_leaves_no_files_in_package(tmp_path: Path) -> None:
     """ParlAI streams the data to build one."""
     BuildDict.main(task=TASK, edition="sample", dict_file=str(tmp_path / "dict"), datapath=str(tmp_path))
     assert "the" in (tmp_path / "dict").read_text()
@@ -427,7 +425,9 @@ def test_a_dictionary_leaves_no_file_in_the_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("datatype", ["train:stream", "train:stream:ordered", "valid:stream", "test:stream"])
-def test_streaming_gives_the_same_and_leaves_no_file(load: Load, fixtures: Path, tmp_path: Path, datatype: str) -> None:
+def test_streaming_gives_same_examples_and_leaves_no_files(
+    load: Load, fixtures: Path, tmp_path: Path, datatype: str
+) -> None:
     (folder := tmp_path / "own").mkdir()
     (path := folder / "some.TXT").write_bytes(SAMPLE.read_bytes())
     for teacher in ("Default", "Relevance"):  # the second must not use the counts of the first
@@ -441,7 +441,7 @@ def test_streaming_gives_the_same_and_leaves_no_file(load: Load, fixtures: Path,
     assert [path.name for path in folder.iterdir()] == ["some.TXT"]
 
 
-def test_the_options_are_not_changed(tmp_path: Path) -> None:
+def test_teacher_does_not_modify_options(tmp_path: Path) -> None:
     """ParlAI passes the same options to several teachers."""
     parser = ParlaiParser(True, False)
     opt = parser.parse_kwargs(task=TASK, edition="sample", datapath=str(tmp_path), datatype="test:stream")
@@ -453,32 +453,32 @@ def test_the_options_are_not_changed(tmp_path: Path) -> None:
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
-def test_options_may_stand_behind_colons(load: Load) -> None:
+def test_options_can_follow_task_name_after_colons(load: Load) -> None:
     by_colon = examples_of(load(f"{TASK}:Relevance:edition=sample:humod_split=rated", "test"))
     plain = examples_of(load(f"{TASK}:Relevance", "test", edition="sample", humod_split="rated"))
     assert by_colon == plain
     assert len(by_colon) == 120
 
 
-def test_several_teachers_side_by_side(load: Load, fixtures: Path) -> None:
+def test_several_teachers_can_be_combined(load: Load, fixtures: Path) -> None:
     both = load(f"{TASK}:edition=sample,{TASK}:Relevance:humod_file={fixtures}/humod/humod.jsonl")
     assert both.num_examples() == 102 + 8
 
 
-def test_an_unknown_edition(load: Load, assert_one_line: OneLine) -> None:
+def test_unknown_edition_raises_option_error(load: Load, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         load(f"{TASK}:edition=smaple")
     assert_one_line(caught.value, "--edition smaple", "full or sample")
 
 
 @pytest.mark.parametrize("split", ["mine", "1", "true"])
-def test_an_unknown_split(load: Load, split: str, assert_one_line: OneLine) -> None:
+def test_unknown_split_raises_option_error(load: Load, split: str, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         load(f"{TASK}:edition=sample:humod_split={split}")
     assert_one_line(caught.value, "--humod-split", "must be one of paper, rated")
 
 
-def test_the_full_edition_comes_from_the_mirror(
+def test_full_edition_comes_from_mirror(
     load: Load, fixtures: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("EMPATHY_MIRROR", str(fixtures))
@@ -502,14 +502,14 @@ def flawed(tmp_path: Path) -> Path:
     return path
 
 
-def test_bad_rows_end_the_reading(load: Load, flawed: Path, assert_one_line: OneLine) -> None:
+def test_bad_row_raises_data_error(load: Load, flawed: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         load(TASK, humod_file=str(flawed))
     assert_one_line(caught.value, f"{flawed}, line 5, column User Relevance Score: '7'", "--skip-bad-rows true")
 
 
 @pytest.mark.parametrize("by_colon", [False, True])
-def test_bad_rows_can_be_left_out_and_are_counted_and_reported(
+def test_skipped_bad_rows_are_counted_and_reported(
     load: Load, flawed: Path, log: pytest.LogCaptureFixture, by_colon: bool
 ) -> None:
     """The pairs keep the ratings of their other rows."""
@@ -528,12 +528,12 @@ def test_bad_rows_can_be_left_out_and_are_counted_and_reported(
     assert len(warnings) == 3 * 4  # once for each fold
 
 
-def test_whole_data_give_no_warning(load: Load, log: pytest.LogCaptureFixture) -> None:
+def test_valid_data_logs_no_warning(load: Load, log: pytest.LogCaptureFixture) -> None:
     load(TASK, edition="sample", skip_bad_rows=True)
     assert [record.message for record in log.records if record.levelname == "WARNING"] == []
 
 
-def test_empty_human_replies_are_counted(invented: Load, log: pytest.LogCaptureFixture) -> None:
+def test_empty_human_replies_are_counted_in_log(invented: Load, log: pytest.LogCaptureFixture) -> None:
     invented(TASK)
     said = "HUMOD_Dataset.TXT: 1 human reply(ies) are empty and give no example"
     assert [record.levelname for record in log.records if record.message.endswith(said)] == ["INFO"]
@@ -541,7 +541,7 @@ def test_empty_human_replies_are_counted(invented: Load, log: pytest.LogCaptureF
 
 @pytest.mark.parametrize("teacher", TEACHERS)
 @pytest.mark.parametrize("fold", ["valid", "test"])
-def test_a_fold_without_an_example(
+def test_fold_without_examples_raises_data_error(
     load: Load, fixtures: Path, teacher: str, fold: str, assert_one_line: OneLine
 ) -> None:
     """The shares of test and valid, 1.3 and 0.6 of 12 pairs, are smaller than any context."""
@@ -551,7 +551,9 @@ def test_a_fold_without_an_example(
     assert_one_line(caught.value, path, f"its {fold} fold has no example for {teacher}Teacher")
 
 
-def test_a_fold_without_a_rated_pair(load: Load, write: Callable[..., str], assert_one_line: OneLine) -> None:
+def test_fold_without_rated_pairs_raises_data_error(
+    load: Load, write: Callable[..., str], assert_one_line: OneLine
+) -> None:
     path = write({"context": "a", "reply": "b"})
     assert load(TASK, humod_file=path).num_examples() == 1
     with pytest.raises(DataError) as caught:
@@ -560,14 +562,14 @@ def test_a_fold_without_a_rated_pair(load: Load, write: Callable[..., str], asse
 
 
 @pytest.mark.parametrize("skip", [False, True])
-def test_a_file_without_a_pair(load: Load, tmp_path: Path, skip: bool, assert_one_line: OneLine) -> None:
+def test_file_without_pairs_raises_data_error(load: Load, tmp_path: Path, skip: bool, assert_one_line: OneLine) -> None:
     (path := tmp_path / "empty.jsonl").write_text("\n")
     with pytest.raises(DataError) as caught:
         load(TASK, humod_file=str(path), skip_bad_rows=skip)
     assert_one_line(caught.value, path, "holds no pair")
 
 
-def test_a_file_that_is_not_there(load: Load, tmp_path: Path, assert_one_line: OneLine) -> None:
+def test_missing_file_raises_data_error(load: Load, tmp_path: Path, assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         load(TASK, humod_file=str(tmp_path / "none.TXT"))
     assert_one_line(caught.value, tmp_path / "none.TXT", "cannot be read")
@@ -598,7 +600,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize(("split", "teacher"), COUNTS)
-def test_counts_of_the_real_copy(
+def test_full_dataset_has_expected_counts(
     load: Load,
     real_data: Path,
     read_once: Callable[..., list[Pair]],
@@ -612,7 +614,7 @@ def test_counts_of_the_real_copy(
     assert counts == COUNTS[split, teacher]
 
 
-def test_the_readme_has_the_counts() -> None:
+def test_readme_lists_expected_counts() -> None:
     """Each teacher's row has train, valid and test of the split ``paper``, and of the split ``rated``."""
     table = {}
     for line in README.read_text(encoding="utf-8").splitlines():
@@ -625,7 +627,7 @@ def test_the_readme_has_the_counts() -> None:
     assert table == expected
 
 
-def test_the_readme_names_every_option() -> None:
+def test_readme_documents_every_option() -> None:
     parser = ParlaiParser(True, False)
     agents.ExtendedTeacher.add_cmdline_args(parser)
     ours = [group for group in parser._action_groups if group.title and group.title.startswith("HUMOD")]
@@ -634,7 +636,7 @@ def test_the_readme_names_every_option() -> None:
     assert len(options) == 5
 
 
-def test_the_real_copy_needs_leave_to_skip_its_empty_reply(
+def test_full_dataset_requires_skip_bad_rows_for_its_empty_reply(
     load: Load, real_data: Path, assert_one_line: OneLine
 ) -> None:
     with pytest.raises(DataError) as caught:
