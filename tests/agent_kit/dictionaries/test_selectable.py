@@ -28,23 +28,23 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("named", [{}, {"hf_model": None}, {"hf_model": ""}])
-def test_words_where_no_model_is_named(named: dict[str, str]) -> None:
+def test_word_dictionary_is_used_without_hf_model(named: dict[str, str]) -> None:
     assert type(SelectableDictionary(Opt(named))) is DictionaryAgent
     assert type(Chosen(Opt(named))) is OwnWords
 
 
-def test_the_tokenizer_of_the_model_that_is_named(bert: str) -> None:
+def test_tokenizer_dictionary_is_used_with_hf_model(bert: str) -> None:
     for kind in (SelectableDictionary, Chosen):
         assert type(kind(Opt(hf_model=bert))) is TokenizerDictionary
 
 
-def test_words_are_made_once_with_the_options_given() -> None:
+def test_word_dictionary_uses_given_options() -> None:
     dictionary = SelectableDictionary(Opt(dict_lower=True))
     dictionary.add_to_dict(dictionary.tokenize("Hello THERE"))
     assert dictionary.txt2vec("hello there") == [4, 5]  # after the four special tokens
 
 
-def test_parlai_finds_it_by_name(bert: str) -> None:
+def test_class_name_in_options_selects_the_dictionary(bert: str) -> None:
     """As in ``parlai train_model``: from a class name in the options, before the agent exists."""
     for kind, made in ((SelectableDictionary, DictionaryAgent), (Chosen, OwnWords)):
         found = str2class(class2str(kind))
@@ -52,7 +52,7 @@ def test_parlai_finds_it_by_name(bert: str) -> None:
         assert type(found(Opt(hf_model=bert))) is TokenizerDictionary
 
 
-def test_copies_are_of_the_class_that_was_made(bert: str) -> None:
+def test_shared_copies_keep_the_selected_class(bert: str) -> None:
     for options, kind in ((Opt(), OwnWords), (Opt(hf_model=bert), TokenizerDictionary)):
         original = Chosen(options)
         shared = original.share()
@@ -61,7 +61,7 @@ def test_copies_are_of_the_class_that_was_made(bert: str) -> None:
         assert copy.tok2ind == original.tok2ind
 
 
-def test_it_has_the_options_of_a_dictionary() -> None:
+def test_parser_accepts_dictionary_options() -> None:
     parser = ParlaiParser(add_parlai_args=False)
     SelectableDictionary.add_cmdline_args(parser)
     assert parser.parse_args(["--dict-lower", "true"])["dict_lower"] is True

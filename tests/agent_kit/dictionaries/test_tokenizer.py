@@ -30,7 +30,7 @@ def dictionary(bert: Path) -> TokenizerDictionary:
     return TokenizerDictionary(Opt({"hf_model": str(bert)}))
 
 
-def test_it_is_the_tokenizers_vocabulary(dictionary: TokenizerDictionary) -> None:
+def test_dictionary_has_the_tokenizer_vocabulary(dictionary: TokenizerDictionary) -> None:
     assert len(dictionary) == len(WORDS) + 26
     for number, word in enumerate(WORDS):
         assert (dictionary[word], dictionary[number]) == (number, word)
@@ -38,19 +38,19 @@ def test_it_is_the_tokenizers_vocabulary(dictionary: TokenizerDictionary) -> Non
     assert dictionary.is_prebuilt()
 
 
-def test_special_tokens_are_the_encoders(dictionary: TokenizerDictionary) -> None:
+def test_special_tokens_come_from_the_tokenizer(dictionary: TokenizerDictionary) -> None:
     assert [dictionary.null_token, dictionary.start_token, dictionary.end_token] == ["[PAD]", "[CLS]", "[SEP]"]
     assert dictionary.null_idx == 0
 
 
-def test_text_to_ids_and_back(dictionary: TokenizerDictionary) -> None:
+def test_text_is_converted_to_ids_and_back(dictionary: TokenizerDictionary) -> None:
     ids = dictionary.txt2vec("Hi, you")
     assert [dictionary[index] for index in ids] == ["h", "##i", ",", "y", "##o", "##u"]
     assert dictionary.vec2txt(ids) == "hi, you"
     assert dictionary.txt2vec("hi", tuple) == tuple(dictionary.txt2vec("hi"))
 
 
-def test_it_is_written_one_token_a_line(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
+def test_save_writes_one_token_per_line(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
     dictionary.save(str(tmp_path / "new" / "model.dict"))
     lines = (tmp_path / "new" / "model.dict").read_text().splitlines()
     assert lines[: len(WORDS)] == WORDS
@@ -58,7 +58,7 @@ def test_it_is_written_one_token_a_line(dictionary: TokenizerDictionary, tmp_pat
     dictionary.save()  # without a file name nothing is written
 
 
-def test_a_full_disk_leaves_the_former_file(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
+def test_full_disk_keeps_previous_file(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
     dictionary.save(str(path := tmp_path / "model.dict"))
     former = path.read_text()
     with full_disk(), pytest.raises(OSError, match="File too large"):
@@ -74,7 +74,7 @@ def test_copies_share_the_tokenizer(dictionary: TokenizerDictionary) -> None:
     assert len(copy) == len(dictionary)
 
 
-def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_tokenizer_error_names_hf_model(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"^--hf-model .*nowhere cannot be loaded"):
         TokenizerDictionary(Opt({"hf_model": str(tmp_path / "nowhere")}))
 
@@ -89,7 +89,7 @@ def described(path: Path, bert: Path, size: int) -> str:
     return str(path)
 
 
-def test_the_models_own_folder_comes_first(tmp_path: Path, bert: Path) -> None:
+def test_encoder_source_prefers_model_file_then_init_model(tmp_path: Path, bert: Path) -> None:
     own, other = described(tmp_path / "own", bert, 8), described(tmp_path / "other", bert, 8)
     options: dict[str, Any] = {"hf_model": "name", "model_file": own, "init_model": other}
     assert encoder_source(Opt(options)) == f"{own}.encoder"
@@ -98,14 +98,14 @@ def test_the_models_own_folder_comes_first(tmp_path: Path, bert: Path) -> None:
     assert encoder_source(Opt({"hf_model": "name"})) == "name"
 
 
-def test_a_folder_without_its_model_describes_nothing(tmp_path: Path, bert: Path) -> None:
+def test_encoder_folder_without_its_model_is_ignored(tmp_path: Path, bert: Path) -> None:
     """A left-over folder: its encoder would be built with random weights."""
     path = described(tmp_path / "model", bert, 8)
     Path(path).unlink()
     assert encoder_source(Opt({"hf_model": "name", "model_file": path})) == "name"
 
 
-def test_a_newer_folder_takes_the_place_of_an_older_one(tmp_path: Path, bert: Path) -> None:
+def test_saving_replaces_old_encoder_folder(tmp_path: Path, bert: Path) -> None:
     path = described(tmp_path / "model", bert, 8)
     (encoder_folder(path) / "left.over").touch()
     (tmp_path / "model.encoder.part").mkdir()  # left by a run that was killed

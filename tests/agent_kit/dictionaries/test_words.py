@@ -29,7 +29,7 @@ ANY_WORD = st.text(st.characters(), max_size=4) | st.sampled_from(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(ANY_WORD, unique=True, max_size=6))
-def test_any_words_come_back_in_their_order(tmp_path: Path, words: list[str]) -> None:
+def test_arbitrary_words_round_trip_in_order(tmp_path: Path, words: list[str]) -> None:
     saved = dictionary()
     saved.freq = {word: 7 - number for number, word in enumerate(words)}
     saved.number(words)
@@ -40,7 +40,7 @@ def test_any_words_come_back_in_their_order(tmp_path: Path, words: list[str]) ->
     assert loaded.freq == saved.freq
 
 
-def test_saving_sorts_by_how_often_words_are(tmp_path: Path) -> None:
+def test_saving_sorts_words_by_frequency(tmp_path: Path) -> None:
     words = dictionary()
     words.add_to_dict(["b", "a", "c", "c"])
     words.save(str(tmp_path / "sub" / "model.dict"))
@@ -48,7 +48,7 @@ def test_saving_sorts_by_how_often_words_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["word\t3", "[1, 2, 3]", '["a"]', '["a", "b"]', "3", ""])
-def test_a_line_that_is_none_of_a_dictionary_s_is_named(tmp_path: Path, line: str) -> None:
+def test_invalid_line_error_names_the_line(tmp_path: Path, line: str) -> None:
     (tmp_path / "model.dict").write_text(f'["a", 1]\n{line}\n')
     with pytest.raises(ModelFileError, match=r"model\.dict, line 2: expected a word with its count"):
         dictionary(dict_file=str(tmp_path / "model.dict"))

@@ -7,17 +7,17 @@ import pytest
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_line, pair_of, pairs_of
 
 
-def test_the_last_line_is_judged_in_the_context_of_the_others() -> None:
+def test_last_line_is_reply_to_previous_lines() -> None:
     assert last_line(["hello", "hi", "how are you?"]) == TextPair(("hello", "hi"), "how are you?")
     assert last_line(["hello"]) == TextPair((), "hello")
 
 
-def test_a_pair_has_no_empty_turns_and_no_space_round_its_texts() -> None:
+def test_pair_drops_empty_turns_and_strips_texts() -> None:
     assert pair_of([" hello ", "", " \n", "hi"], "\thow are you? ") == TextPair(("hello", "hi"), "how are you?")
     assert pair_of([], "") == TextPair((), "")
 
 
-def test_each_reply_has_its_own_turns() -> None:
+def test_each_reply_is_paired_with_its_own_context() -> None:
     assert pairs_of([["hello "], []], ["hi", " a text"]) == [TextPair(("hello",), "hi"), TextPair((), "a text")]
     with pytest.raises(ValueError, match="zip"):
         pairs_of([[]], [])
@@ -32,5 +32,5 @@ def test_each_reply_has_its_own_turns() -> None:
         ({"text": "a"}, []),
     ],
 )
-def test_labels_of_training_and_of_evaluation(message: dict[str, list[str]], expected: list[str]) -> None:
+def test_labels_are_read_from_labels_or_eval_labels(message: dict[str, list[str]], expected: list[str]) -> None:
     assert labels_of(message) == expected

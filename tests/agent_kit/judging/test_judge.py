@@ -154,26 +154,26 @@ def test_classes_come_from_the_task(rater: Path, feeler: Path, chooser: Path) ->
     assert [load(path).outputs for path in (rater, feeler, chooser)] == [5, 32, 1]
 
 
-def test_named_classes_may_be_fewer_columns_in_another_order(tmp_path: Path) -> None:
+def test_classes_option_sets_class_order(tmp_path: Path) -> None:
     train(tmp_path / "model", FEEL, classes=list(reversed(EMOTIONS)), num_epochs=1)
     assert load(tmp_path / "model").classes == list(reversed(EMOTIONS))
 
 
-def test_labels_that_are_no_class_are_named(tmp_path: Path, rater: Path) -> None:
+def test_label_outside_classes_raises_data_error(tmp_path: Path, rater: Path) -> None:
     with pytest.raises(DataError, match=r"^the label '[a-z]+' is not one of this judge's classes \(sad, glad\)"):
         train(tmp_path / "model", FEEL, classes=["sad", "glad"])
     with pytest.raises(DataError, match=r"is not one of this judge's classes \(1, 2, 3, 4, 5\): check --task and"):
         evaluate(rater, CHOOSE)
 
 
-def test_the_same_seed_gives_the_same_model(tmp_path: Path, chooser: Path) -> None:
+def test_training_is_reproducible_with_the_same_seed(tmp_path: Path, chooser: Path) -> None:
     train(tmp_path / "again", CHOOSE)
     train(tmp_path / "other", CHOOSE, seed=8)
     assert same(weights(chooser), weights(tmp_path / "again"))
     assert not same(weights(chooser), weights(tmp_path / "other"))
 
 
-def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_resumed_training_continues_updates_optimizer_and_schedule(tmp_path: Path) -> None:
     """The remaining checkpoint is from before the end, as after a killed run."""
     train(tmp_path / "model", num_epochs=2, lr_scheduler="invsqrt", optimizer="adam")
     first = json.loads((tmp_path / "model.checkpoint.trainstats").read_text())
@@ -194,7 +194,7 @@ def test_a_training_goes_on_where_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "metric", "best"), [(RATE, "loss", min), (RATE, "pearson", max), (CHOOSE, "hits@1", max)]
 )
-def test_the_best_model_is_kept_whichever_way_is_up(tmp_path: Path, task: str, metric: str, best: Any) -> None:
+def test_best_validation_value_follows_direction_of_metric(tmp_path: Path, task: str, metric: str, best: Any) -> None:
     """And no value of the metric ends training early."""
     train(tmp_path / "model", task, validation_metric=metric, num_epochs=5, learningrate=0.5)
     stats = json.loads((tmp_path / "model.trainstats").read_text())
@@ -204,7 +204,7 @@ def test_the_best_model_is_kept_whichever_way_is_up(tmp_path: Path, task: str, m
     assert len(set(values)) > 1
 
 
-def test_a_finished_training_that_is_run_again_changes_nothing(tmp_path: Path) -> None:
+def test_rerunning_finished_training_changes_nothing(tmp_path: Path) -> None:
     train(tmp_path / "model")
     before = weights(tmp_path / "model")
     train(tmp_path / "model")
@@ -212,7 +212,7 @@ def test_a_finished_training_that_is_run_again_changes_nothing(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("process_group")
-def test_several_processes_train_one_model(tmp_path: Path, rater: Path) -> None:
+def test_distributed_training_saves_unwrapped_weights(tmp_path: Path, rater: Path) -> None:
     """Unused parameters must not cause an error; a single process is wrapped here as each of several is."""
     train(tmp_path / "model", dict_file=f"{rater}.dict")
     agent = load(tmp_path / "model")
@@ -224,7 +224,7 @@ def test_several_processes_train_one_model(tmp_path: Path, rater: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rater", "placer"])
-def test_reports_on_ratings_equal_a_plain_computation(name: str, request: pytest.FixtureRequest) -> None:
+def test_rating_metrics_match_direct_computation(name: str, request: pytest.FixtureRequest) -> None:
     path: Path = request.getfixturevalue(name)
     report, agent, rated = evaluate(path, RATE), load(path), messages(RATE)
     scores = agent.score_pairs([m["lines"][:-1] for m in rated], [m["lines"][-1] for m in rated])
@@ -239,13 +239,13 @@ def test_reports_on_ratings_equal_a_plain_computation(name: str, request: pytest
         assert float(report["accuracy"]) == pytest.approx(np.mean(right))
 
 
-def test_ratings_on_another_scale_are_correlated_and_are_no_target(rater: Path) -> None:
+def test_ratings_on_another_scale_give_correlation_but_no_loss(rater: Path) -> None:
     report = evaluate(rater, "empathy:engagement:Fed")  # rated 0 to 2; this judge's classes are 1 to 5
     assert -1 <= float(report["pearson"]) <= 1
     assert "loss" not in report
 
 
-def test_scores_of_many_pairs_are_those_of_each(rater: Path) -> None:
+def test_batched_scores_equal_single_scores(rater: Path) -> None:
     agent = load(rater)
     contexts = [["word " * (number % 7)] * (number % 4) for number in range(600)]
     replies = ["reply " * (number % 11) + str(number) for number in range(600)]
@@ -257,7 +257,7 @@ def test_scores_of_many_pairs_are_those_of_each(rater: Path) -> None:
     assert len(set(scores.round(6))) > 10, "they differ, so that a wrong order would show"
 
 
-def test_scores_come_from_the_logits(rater: Path, placer: Path, chooser: Path) -> None:
+def test_score_pairs_matches_scores_of_logits(rater: Path, placer: Path, chooser: Path) -> None:
     pair = TextPair(("how are you",), "how is that")
     for path, low, high in ((rater, 1, 5), (placer, 1, 5), (chooser, 0, 1)):
         agent = load(path)
@@ -269,13 +269,13 @@ def test_scores_come_from_the_logits(rater: Path, placer: Path, chooser: Path) -
         assert low < score < high
 
 
-def test_texts_alone_and_empty_ones_have_a_score(rater: Path, chooser: Path) -> None:
+def test_empty_contexts_and_replies_have_finite_scores(rater: Path, chooser: Path) -> None:
     for path in (rater, chooser):
         assert np.isfinite(load(path).score_pairs([[], ["", " "], ["hello"]], ["hello", "", ""])).all()
         assert load(path).score_pairs([], []).shape == (0,)
 
 
-def test_classes_that_are_no_numbers_give_no_score(feeler: Path) -> None:
+def test_score_of_non_numeric_classes_raises_option_error(feeler: Path) -> None:
     with pytest.raises(OptionError, match="are not numbers: it gives no score"):
         load(feeler).score_pairs([["a"]], ["b"])
     assert "pearson" not in evaluate(feeler, FEEL)
@@ -285,7 +285,7 @@ def test_classes_that_are_no_numbers_give_no_score(feeler: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rater", "feeler"])
-def test_probabilities_come_from_the_logits(name: str, request: pytest.FixtureRequest) -> None:
+def test_class_probabilities_are_softmax_of_logits(name: str, request: pytest.FixtureRequest) -> None:
     agent = load(request.getfixturevalue(name))
     contexts = [["word " * (number % 7)] * (number % 4) for number in range(300)]
     replies = ["reply " * (number % 11) + str(number) for number in range(300)]
@@ -301,7 +301,7 @@ def test_probabilities_come_from_the_logits(name: str, request: pytest.FixtureRe
     assert len(set(probabilities[:, 0].round(6))) > 10, "they differ, so that a wrong order would show"
 
 
-def test_what_has_no_probabilities_says_so(placer: Path, chooser: Path) -> None:
+def test_unavailable_class_probabilities_raise_option_error(placer: Path, chooser: Path) -> None:
     with pytest.raises(OptionError, match="trained with --loss mse: it gives scores, not probabilities"):
         load(placer).class_probabilities([[]], ["a"])
     with pytest.raises(OptionError, match="it has no classes, and gives no class probabilities"):
@@ -309,7 +309,7 @@ def test_what_has_no_probabilities_says_so(placer: Path, chooser: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rater", "placer", "chooser", "feeler"])
-def test_features_are_what_the_head_reads(name: str, request: pytest.FixtureRequest) -> None:
+def test_features_are_inputs_of_the_head(name: str, request: pytest.FixtureRequest) -> None:
     agent = load(request.getfixturevalue(name))
     contexts = [["word " * (number % 7)] * (number % 4) for number in range(300)]
     replies = ["reply " * (number % 11) + str(number) for number in range(300)]
@@ -325,7 +325,7 @@ def test_features_are_what_the_head_reads(name: str, request: pytest.FixtureRequ
     assert torch.equal(features, agent.features(contexts, replies))
 
 
-def test_nothing_has_no_features(feeler: Path) -> None:
+def test_empty_input_gives_empty_features_and_probabilities(feeler: Path) -> None:
     agent = load(feeler)
     assert agent.features([], []).shape == (0, 8)
     assert agent.class_probabilities([], []).shape == (0, 32)
@@ -334,7 +334,7 @@ def test_nothing_has_no_features(feeler: Path) -> None:
 # --- choosing --------------------------------------------------------------------------------------------------------
 
 
-def test_reports_on_choices_equal_a_plain_computation(chooser: Path) -> None:
+def test_ranking_metrics_match_direct_computation(chooser: Path) -> None:
     report, agent = evaluate(chooser, CHOOSE), load(chooser)
     hits, losses = [], []
     for message in messages(CHOOSE):
@@ -347,19 +347,19 @@ def test_reports_on_choices_equal_a_plain_computation(chooser: Path) -> None:
     assert 0 < np.mean(hits) < 1
 
 
-def test_a_chooser_s_probabilities_are_compared_with_ratings(chooser: Path) -> None:
+def test_reply_ranking_scores_are_correlated_with_ratings(chooser: Path) -> None:
     report, agent, rated = evaluate(chooser, RATE), load(chooser), messages(RATE)
     scores = agent.score_pairs([m["lines"][:-1] for m in rated], [m["lines"][-1] for m in rated])
     assert float(report["spearman"]) == pytest.approx(stats.spearmanr(scores, [m["rating_mean"] for m in rated])[0])
 
 
-def test_a_task_without_candidates_can_be_learnt(tmp_path: Path) -> None:
+def test_training_works_on_task_without_candidates(tmp_path: Path) -> None:
     _, report = train(tmp_path / "model", ANSWER, num_epochs=1)
     assert float(report["loss"]) > 0
     assert load(tmp_path / "model").classes is None
 
 
-def test_without_candidates_the_batch_is_chosen_from(chooser: Path) -> None:
+def test_missing_candidates_are_replaced_by_batch_replies(chooser: Path) -> None:
     report, agent = evaluate(chooser, ANSWER, batchsize=2), load(chooser)
     asked, hits = messages(ANSWER), []
     for place in range(0, len(asked) - len(asked) % 2, 2):
@@ -372,7 +372,7 @@ def test_without_candidates_the_batch_is_chosen_from(chooser: Path) -> None:
     assert 0 < float(report["hits@1"]) < 1
 
 
-def test_a_reply_that_is_alone_is_not_counted_as_chosen(chooser: Path) -> None:
+def test_single_candidate_gives_no_accuracy(chooser: Path) -> None:
     report = evaluate(chooser, ANSWER, batchsize=1)
     assert "hits@1" not in report
     assert "accuracy" not in report
@@ -380,7 +380,7 @@ def test_a_reply_that_is_alone_is_not_counted_as_chosen(chooser: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "task"), [("rater", RATE), ("chooser", CHOOSE), ("feeler", FEEL)])
-def test_numbers_do_not_depend_on_the_batch_size(name: str, task: str, request: pytest.FixtureRequest) -> None:
+def test_metrics_do_not_depend_on_batch_size(name: str, task: str, request: pytest.FixtureRequest) -> None:
     reports = [evaluate(request.getfixturevalue(name), task, batchsize=size) for size in (1, 64)]
     for key in {"loss", "accuracy", "pearson", "hits@1"} & set(reports[0]):
         assert float(reports[0][key]) == pytest.approx(float(reports[1][key]), rel=1e-4)
@@ -389,7 +389,7 @@ def test_numbers_do_not_depend_on_the_batch_size(name: str, task: str, request: 
 # --- initialising, saving and sharing --------------------------------------------------------------------------------
 
 
-def test_a_judge_begins_with_another_s_weights_and_a_head_of_its_own(tmp_path: Path, chooser: Path) -> None:
+def test_init_model_weights_are_used_except_for_mismatched_head(tmp_path: Path, chooser: Path) -> None:
     still = {"learningrate": 1e-12, "max_train_steps": 1, "init_model": str(chooser)}
     train(tmp_path / "stars", RATE, **still)
     train(tmp_path / "place", RATE, **still, loss="mse")
@@ -399,7 +399,7 @@ def test_a_judge_begins_with_another_s_weights_and_a_head_of_its_own(tmp_path: P
     assert same(before, place), "one number comes out of both: the head stays"
 
 
-def test_a_judge_keeps_the_words_of_the_one_that_it_begins_with(tmp_path: Path, feeler: Path) -> None:
+def test_dictionary_comes_from_init_model(tmp_path: Path, feeler: Path) -> None:
     """By then ParlAI has built a dictionary from the new task beside the model."""
     train(tmp_path / "model", RATE, init_model=str(feeler), max_train_steps=1)
     assert (tmp_path / "model.dict").read_text() == Path(f"{feeler}.dict").read_text()
@@ -413,14 +413,14 @@ def test_a_judge_keeps_the_words_of_the_one_that_it_begins_with(tmp_path: Path, 
         ({"init_model": "no/where"}, r"--init-model no/where: there is no such file"),
     ],
 )
-def test_what_a_judge_cannot_begin_with_is_named(
+def test_unusable_init_model_raises_model_file_error(
     tmp_path: Path, chooser: Path, changes: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(ModelFileError, match=f"{reason}$"):
         train(tmp_path / "model", RATE, **{"init_model": str(chooser), **changes})
 
 
-def test_a_saved_judge_gives_the_same_scores(tmp_path: Path, rater: Path) -> None:
+def test_saved_judge_gives_the_same_scores(tmp_path: Path, rater: Path) -> None:
     agent = load(rater)
     agent.save(str(tmp_path / "copy"))
     pairs = ([["how are you"]], ["how is that"])
@@ -438,7 +438,7 @@ def test_copies_share_the_model(rater: Path) -> None:
     assert copy.act()["text"] == agent.act()["text"]
 
 
-def test_a_broken_model_is_named(tmp_path: Path, rater: Path) -> None:
+def test_truncated_model_raises_model_file_error(tmp_path: Path, rater: Path) -> None:
     for suffix in ("", ".opt", ".dict"):
         (tmp_path / f"model{suffix}").write_bytes(Path(f"{rater}{suffix}").read_bytes())
     (tmp_path / "model").write_bytes(rater.read_bytes()[:100])
@@ -449,7 +449,7 @@ def test_a_broken_model_is_named(tmp_path: Path, rater: Path) -> None:
 # --- chat ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_judge_says_in_a_chat(rater: Path, placer: Path, chooser: Path, feeler: Path) -> None:
+def test_chat_answer_is_class_with_score_or_probability(rater: Path, placer: Path, chooser: Path, feeler: Path) -> None:
     """Answers are the class with its score or probability; for replies, the probability only."""
     texts = ["how are you", "how is that"]
     for path in (rater, placer):
@@ -468,19 +468,19 @@ def test_what_a_judge_says_in_a_chat(rater: Path, placer: Path, chooser: Path, f
     assert talk(agent, texts[:1]) == [f"{EMOTIONS[best]} ({probabilities[best]:.2f})"]
 
 
-def test_a_chooser_orders_candidates_in_a_chat_as_well(chooser: Path) -> None:
+def test_candidates_are_returned_in_chat(chooser: Path) -> None:
     agent = load(chooser, interactive_mode=True)
     agent.observe(Message({"text": "how are you", "label_candidates": ["fine", "how is that"], "episode_done": False}))
     assert sorted(agent.act()["text_candidates"]) == ["fine", "how is that"]
 
 
-def test_what_the_judge_says_is_no_part_of_the_conversation(rater: Path) -> None:
+def test_judge_answers_are_not_added_to_history(rater: Path) -> None:
     agent = load(rater, interactive_mode=True)
     talk(agent, ["hello", "hi"])
     assert agent.observe(Message({"text": "bye", "episode_done": False}))["lines"] == ["hello", "hi", "bye"]
 
 
-def test_true_replies_are_part_of_an_example_that_goes_on(chooser: Path, rater: Path) -> None:
+def test_true_replies_are_added_to_history_but_ratings_are_not(chooser: Path, rater: Path) -> None:
     for path, label, expected in ((chooser, "hi", ["hello", "hi", "and you?"]), (rater, "5", ["hello", "and you?"])):
         agent = load(path)
         agent.observe(Message({"text": "hello", "eval_labels": [label], "episode_done": False}))
@@ -492,12 +492,12 @@ def test_true_replies_are_part_of_an_example_that_goes_on(chooser: Path, rater: 
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
-def test_nothing_is_said_of_nothing(rater: Path, chooser: Path, text: str) -> None:
+def test_empty_message_gets_no_answer(rater: Path, chooser: Path, text: str) -> None:
     for path in (rater, chooser):
         assert talk(load(path, interactive_mode=True), [text]) == [None]
 
 
-def test_empty_messages_do_not_disturb_their_batch(rater: Path) -> None:
+def test_empty_message_in_batch_leaves_others_answered(rater: Path) -> None:
     agent = load(rater)
     copies = [create_agent_from_shared(agent.share()) for _ in range(3)]
     texts = ["how are you\nfine", "", "hello"]
@@ -511,5 +511,5 @@ STRANGE = ["x" * 100_000, "word " * 20_000, "a\n" * 5_000, "\x00\x07\x7f", "\U00
 
 
 @pytest.mark.parametrize("message", STRANGE)
-def test_every_message_is_judged(rater: Path, message: str) -> None:
+def test_unusual_messages_get_an_answer(rater: Path, message: str) -> None:
     assert talk(load(rater, interactive_mode=True), [message])[0] is not None

@@ -58,7 +58,7 @@ class LengthAgent(PairModelAgent):
 PAIRS = [TextPair(("x" * (number * 7 % 50),), "y" * (number * 3 % 40)) for number in range(600)]
 
 
-def test_texts_of_like_length_are_read_together_and_come_back_in_their_order() -> None:
+def test_batches_are_sorted_by_length_but_outputs_keep_order() -> None:
     agent = LengthAgent()
     agent.model.train()
     numbers = agent._in_batches(agent.bare_model, 1, PAIRS)
@@ -70,7 +70,7 @@ def test_texts_of_like_length_are_read_together_and_come_back_in_their_order() -
     assert not agent.model.training
 
 
-def test_features_are_as_many_as_the_head_reads() -> None:
+def test_feature_size_is_input_size_of_head() -> None:
     agent = LengthAgent()
     part: Any = agent.bare_model.features
     assert agent.feature_size == 2
@@ -78,13 +78,13 @@ def test_features_are_as_many_as_the_head_reads() -> None:
     assert agent._in_batches(part, 2, []).shape == (0, 2)
 
 
-def test_what_cannot_learn_is_not_given_to_the_optimizer() -> None:
+def test_frozen_parameters_are_not_given_to_the_optimizer() -> None:
     agent = LengthAgent()
     (weight,) = agent.parameter_groups()
     assert weight is agent.model.head.weight
 
 
-def test_logits_learn_in_training_alone() -> None:
+def test_logits_are_differentiable() -> None:
     agent = LengthAgent()
     assert agent.logits(PAIRS[:2])[:, 0].tolist() == pytest.approx([0, 10])
     assert agent.logits(PAIRS[:2]).requires_grad

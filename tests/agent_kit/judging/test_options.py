@@ -34,27 +34,27 @@ def message(error: type[EmpathyError], check: Any, *arguments: Any) -> str:
 # --- defaults --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_recommended_for_training() -> None:
+def test_training_defaults() -> None:
     opt = parsed(TrainModel, "-t", "empathy:humod", "-m", "empathy:han")
     assert {name: opt[name] for name in GOOD} == GOOD
     assert (opt["batchsize"], opt["gradient_clip"], opt["use_reply"]) == (32, 1.0, "none")
     assert opt["validation_metric"] == "loss"
 
 
-def test_the_command_line_beats_what_is_recommended() -> None:
+def test_command_line_overrides_defaults() -> None:
     opt = parsed(
         TrainModel, "-t", "empathy:humod", "-bs", "3", "--validation-metric", "pearson", "--classes", "no", "yes"
     )
     assert (opt["batchsize"], opt["validation_metric"], opt["classes"]) == (3, "pearson", ["no", "yes"])
 
 
-def test_other_commands_take_what_they_know() -> None:
+def test_other_commands_get_only_applicable_defaults() -> None:
     assert "validation_metric" not in parsed(EvalModel, "-t", "empathy:humod")
     assert parsed(EvalModel, "-t", "empathy:humod")["batchsize"] == 32
     assert parsed(Interactive)["batchsize"] == 1
 
 
-def test_each_option_says_what_it_is() -> None:
+def test_every_option_has_help() -> None:
     parser = ParlaiParser(False, False)
     judge_options.add(parser)
     (group,) = (group for group in parser._action_groups if group.title == judge_options.GROUP)
@@ -65,7 +65,7 @@ def test_each_option_says_what_it_is() -> None:
 # --- invalid values --------------------------------------------------------------------------------------------------
 
 
-def test_good_values_pass() -> None:
+def test_valid_values_are_accepted() -> None:
     judge_options.check(Opt(GOOD))
     judge_options.check(Opt({**GOOD, "classes": ["no", "yes"], "loss": "mse", "negatives": 9, "prior": 0.99}))
     judge_options.check(Opt({**GOOD, "dynamic_batching": None, "eval_dynamic_batching": "off"}))
@@ -89,7 +89,7 @@ def test_good_values_pass() -> None:
         ),
     ],
 )
-def test_a_value_that_cannot_work_is_named(changes: dict[str, Any], expected: str) -> None:
+def test_invalid_value_error_names_option_and_value(changes: dict[str, Any], expected: str) -> None:
     assert message(OptionError, judge_options.check, Opt({**GOOD, **changes})) == expected
 
 
@@ -101,11 +101,13 @@ def test_a_value_that_cannot_work_is_named(changes: dict[str, Any], expected: st
         ("nnpu", STARS, [1.0, 2.0, 3.0, 4.0, 5.0], "--loss nnpu: the task must have replies to rank, such as "),
     ],
 )
-def test_a_loss_must_go_with_the_task(loss: str, classes: list[str], values: list[float] | None, expected: str) -> None:
+def test_loss_unsuited_to_task_raises_option_error(
+    loss: str, classes: list[str], values: list[float] | None, expected: str
+) -> None:
     opt = Opt({"loss": loss, "classes": classes})
     assert message(OptionError, judge_options.check_loss, opt, values).startswith(expected)
 
 
 @pytest.mark.parametrize(("loss", "classes"), [("ce", []), ("ce", STARS), ("mse", STARS), ("nnpu", [])])
-def test_losses_that_go_with_their_task_pass(loss: str, classes: list[str]) -> None:
+def test_loss_suited_to_task_is_accepted(loss: str, classes: list[str]) -> None:
     judge_options.check_loss(Opt({"loss": loss, "classes": classes}), [1.0, 2.0] if classes else None)

@@ -25,14 +25,14 @@ THREE = [message("1", ["a"]), message("2", ["b"]), message("3", ["c"])]
 TWO_AND_THREE = [Choice(("x",), ("a", "b"), (True, False)), Choice(("y",), ("a", "b", "c"), (False, False, True))]
 
 
-def test_pairs_of_a_choice() -> None:
+def test_choice_pairs_its_context_with_each_reply() -> None:
     assert TWO_AND_THREE[0].pairs == [TextPair(("x",), "a"), TextPair(("x",), "b")]
 
 
 # --- drawing other replies -------------------------------------------------------------------------------------------
 
 
-def test_own_candidates_come_before_the_replies_of_others() -> None:
+def test_own_candidates_come_before_batch_replies() -> None:
     messages = [message("1", ["a"], ["n", "a"]), *THREE[1:]]
     first, second, _ = sampled_choices(messages, 2, random.Random(0))
     assert first.turns == ("1",)
@@ -42,19 +42,19 @@ def test_own_candidates_come_before_the_replies_of_others() -> None:
     assert (second.replies[0], set(second.replies[1:])) == ("b", {"a", "c"})
 
 
-def test_another_true_reply_is_never_a_wrong_one() -> None:
+def test_other_true_replies_are_never_negatives() -> None:
     messages = [message("1", ["a", "b"], ["b", "n"]), message("2", ["b"]), message("3", ["a"])]
     for seed in range(20):
         first, *_ = sampled_choices(messages, 5, random.Random(seed))
         assert first.replies in (("a", "n"), ("b", "n"))
 
 
-def test_one_message_alone_has_nothing_to_be_told_from() -> None:
+def test_single_message_has_no_negatives() -> None:
     assert sampled_choices(THREE[:1], 3, random.Random(0)) == [Choice(("1",), ("a",), (True,))]
 
 
 @given(st.integers(1, 6), st.integers(0, 2**32), st.lists(st.sampled_from("abcd"), min_size=1, max_size=6))
-def test_there_are_as_many_as_asked_for_or_as_there_are(negatives: int, seed: int, labels: list[str]) -> None:
+def test_number_of_negatives_is_limited_by_available_replies(negatives: int, seed: int, labels: list[str]) -> None:
     messages = [message(str(number), [label]) for number, label in enumerate(labels)]
     choices = sampled_choices(messages, negatives, random.Random(seed))
     assert choices == sampled_choices(messages, negatives, random.Random(seed)), "chance comes from the seed alone"
@@ -67,18 +67,18 @@ def test_there_are_as_many_as_asked_for_or_as_there_are(negatives: int, seed: in
 # --- evaluation ------------------------------------------------------------------------------------------------------
 
 
-def test_all_candidates_in_their_order_each_once() -> None:
+def test_full_choices_keep_candidate_order_without_duplicates() -> None:
     (choice,) = full_choices([message("1", ["a"], ["b", "a", "b"])])
     assert choice == Choice(("1",), ("b", "a"), (False, True))
 
 
-def test_labels_of_evaluation_are_true_and_none_need_be() -> None:
+def test_full_choices_mark_eval_labels_true_and_work_without_labels() -> None:
     (with_labels,) = full_choices([{"lines": ["1"], "eval_labels": ["a"], "label_candidates": ["a", "b"]}])
     (without,) = full_choices([{"lines": ["1"], "label_candidates": ["a", "b"]}])
     assert (with_labels.is_true, without.is_true) == ((True, False), (False, False))
 
 
-def test_without_candidates_the_replies_of_the_batch_are_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_candidates_are_replaced_by_batch_replies_with_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("parlai_empathy.agent_kit.judging.replies.warn_once", said.append)
     choices = full_choices([message("1", ["a", "c"]), *THREE[1:]])
@@ -87,7 +87,7 @@ def test_without_candidates_the_replies_of_the_batch_are_and_that_is_said(monkey
     assert "--batchsize" in said[0]
 
 
-def test_nothing_to_choose_from_is_an_error() -> None:
+def test_no_replies_to_choose_from_raise_option_error() -> None:
     with pytest.raises(OptionError, match=r"^there is nothing to choose from: this judge .* a task with candidates$"):
         full_choices([{"lines": ["1"]}])
 
@@ -95,7 +95,7 @@ def test_nothing_to_choose_from_is_an_error() -> None:
 # --- losses and ranking ----------------------------------------------------------------------------------------------
 
 
-def test_true_replies_and_others_weigh_half_each() -> None:
+def test_true_and_wrong_replies_have_equal_weight() -> None:
     # A true reply at ln 3 has a loss of ln 4/3, a wrong one of ln 4; a logit of 0 has ln 2 in both cases.
     logits = torch.tensor([math.log(3), math.log(3), math.log(3), 0.0, math.log(3)])
     losses = reply_losses(logits, TWO_AND_THREE, "ce", 0.5)
@@ -106,12 +106,12 @@ def test_true_replies_and_others_weigh_half_each() -> None:
     assert losses.tolist() == pytest.approx([math.log(4 / 3), wrong])
 
 
-def test_the_non_negative_risk_is_that_of_all_replies_together() -> None:
+def test_nnpu_loss_is_risk_over_all_replies() -> None:
     logits = torch.tensor([1.0, -1.0, 0.5, 0.0, 2.0])
     risk = nnpu_risk(logits, torch.tensor([True, False, False, False, True]), 0.3).item()
     assert reply_losses(logits, TWO_AND_THREE, "nnpu", 0.3).tolist() == pytest.approx([risk, risk])
 
 
-def test_the_best_reply_comes_first_and_equals_stay_in_order() -> None:
+def test_best_first_sorts_by_score_and_keeps_order_of_ties() -> None:
     ordered = best_first(torch.tensor([0.1, 0.2, 5.0, 7.0, 5.0]), TWO_AND_THREE)
     assert ordered == [["b", "a"], ["b", "a", "c"]]

@@ -44,7 +44,7 @@ def options(task: str, **changes: Any) -> Opt:
         ("empathy:humod:NextUtterance,empathy:humod", None),
     ],
 )
-def test_classes_are_found(task: str, expected: list[str] | None) -> None:
+def test_classes_are_inferred_from_the_task(task: str, expected: list[str] | None) -> None:
     opt = options(task)
     before = dict(opt)
     assert task_classes(opt) == expected
@@ -52,7 +52,7 @@ def test_classes_are_found(task: str, expected: list[str] | None) -> None:
 
 
 @pytest.mark.parametrize("other", ["empathy:humod:NextUtterance", "empathy:empathetic_dialogues:SituationEmotion"])
-def test_tasks_that_differ_are_named(other: str) -> None:
+def test_tasks_with_different_classes_raise_option_error(other: str) -> None:
     tasks = f"empathy:humod:Relevance,{other}"
     with pytest.raises(OptionError) as caught:
         task_classes(options(tasks))
@@ -61,12 +61,12 @@ def test_tasks_that_differ_are_named(other: str) -> None:
 
 
 @pytest.mark.parametrize("opt", [{}, {"task": None}, {"task": "interactive", "interactive_mode": True}])
-def test_without_a_task_there_is_nothing_to_ask(opt: dict[str, Any]) -> None:
+def test_missing_task_raises_option_error(opt: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=r"^this judge does not know its classes: .* with --classes$"):
         task_classes(Opt(opt))
 
 
-def test_a_file_of_one_example_is_enough(tmp_path: Path) -> None:
+def test_single_example_suffices_to_infer_classes(tmp_path: Path) -> None:
     """Fewer examples than are usually inspected, and a single candidate, which defines no classes."""
     for name, candidates, expected in (("two", "yes|no", ["yes", "no"]), ("one", "yes", None)):
         path = tmp_path / f"{name}.txt"
@@ -75,7 +75,7 @@ def test_a_file_of_one_example_is_enough(tmp_path: Path) -> None:
         assert task_classes(options("fromfile:parlaiformat", **files)) == expected
 
 
-def test_classes_are_asked_for_once_and_remembered() -> None:
+def test_inferred_classes_are_kept_for_another_task() -> None:
     opt = options("empathy:humod:Relevance")
     bring_classes(opt)
     assert opt["classes"] == STARS
@@ -84,7 +84,7 @@ def test_classes_are_asked_for_once_and_remembered() -> None:
     assert opt["classes"] == STARS, "an evaluation on another task"
 
 
-def test_a_judge_of_replies_stays_one() -> None:
+def test_absence_of_classes_is_kept_for_another_task() -> None:
     opt = options("empathy:humod:NextUtterance")
     bring_classes(opt)
     opt["task"] = "empathy:humod:Relevance"
@@ -92,7 +92,7 @@ def test_a_judge_of_replies_stays_one() -> None:
     assert opt["classes"] == []
 
 
-def test_named_classes_are_taken() -> None:
+def test_classes_option_takes_precedence_over_task() -> None:
     opt = options("empathy:humod:NextUtterance", classes=["no", "yes"])
     bring_classes(opt)
     assert opt["classes"] == ["no", "yes"]

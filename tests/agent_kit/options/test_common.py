@@ -41,13 +41,13 @@ SIZES: dict[str, Any] = {
         ({"truncate": -1}, (100, 100)),
     ],
 )
-def test_truncate_stands_for_the_lengths_that_are_not_typed(typed: dict[str, int], lengths: tuple[int, int]) -> None:
+def test_truncate_sets_lengths_not_given_on_command_line(typed: dict[str, int], lengths: tuple[int, int]) -> None:
     opt = Opt({"truncate": -1, "text_truncate": 100, "label_truncate": 100, **typed, "override": typed})
     apply_truncate(opt)
     assert (opt["text_truncate"], opt["label_truncate"]) == lengths
 
 
-def test_a_model_keeps_the_lengths_that_it_was_trained_with() -> None:
+def test_saved_lengths_are_kept_without_truncate_on_command_line() -> None:
     opt = Opt({"truncate": 5, "text_truncate": 50, "label_truncate": 5, "override": {"batchsize": 1}})
     apply_truncate(opt)
     assert opt["text_truncate"] == 50
@@ -59,26 +59,26 @@ def cut(which: str, tokens: list[int], whole: list[int]) -> list[int]:
     return obs["text_vec"].tolist()  # type: ignore[no-any-return]
 
 
-def test_a_long_context_loses_the_end_that_is_asked_for() -> None:
+def test_truncate_context_drops_oldest_or_newest_tokens() -> None:
     assert cut("oldest", [3, 4], [1, 2, 3, 4]) == [3, 4]  # as ParlAI truncated it
     assert cut("newest", [3, 4], [1, 2, 3, 4]) == [1, 2]
 
 
 @pytest.mark.parametrize("which", ["oldest", "newest"])
-def test_a_context_without_tokens_is_one_unknown_word(which: str) -> None:
+def test_empty_context_becomes_one_unknown_token(which: str) -> None:
     assert cut(which, [], []) == [9]
     obs = Message({"text": "..."})
     cut_context(obs, Opt({"truncate_context": which}), 2, unknown=9)
     assert obs["text_vec"].tolist() == [9]
 
 
-def test_a_message_without_text_stays_without() -> None:
+def test_message_without_text_gets_no_text_vec() -> None:
     obs = Message({"labels": ["x"]})
     cut_context(obs, Opt({"truncate_context": "oldest"}), 2, unknown=9)
     assert "text_vec" not in obs
 
 
-def test_choices_and_the_least_that_can_be() -> None:
+def test_check_choices_and_check_at_least() -> None:
     opt = Opt({"pooling": "mean", "towers": 3, "max_tokens": 4})
     check_choices(opt, pooling=("mean", "first"), towers=(1, 3))
     check_at_least(opt, 3, "towers", "max_tokens")
@@ -88,7 +88,7 @@ def test_choices_and_the_least_that_can_be() -> None:
         check_at_least(opt, 5, "max_tokens")
 
 
-def test_sizes_that_work() -> None:
+def test_valid_sizes_are_accepted() -> None:
     check_sizes(Opt(SIZES))
 
 
@@ -104,7 +104,7 @@ def test_sizes_that_work() -> None:
         ("label_truncate", None),
     ],
 )
-def test_sizes_that_cannot_work_are_named(name: str, value: object) -> None:
+def test_invalid_size_error_names_option_and_value(name: str, value: object) -> None:
     with pytest.raises(OptionError) as caught:
         check_sizes(Opt({**SIZES, name: value}))
     assert str(caught.value).startswith(f"{flag(name)} {value}: must")

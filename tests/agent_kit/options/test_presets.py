@@ -47,39 +47,39 @@ def parsed(*arguments: str, others: tuple[str, ...] = ("--metrics",)) -> dict[st
     return dict(made.parse_args(list(arguments)))
 
 
-def test_a_choice_sets_defaults() -> None:
+def test_choice_sets_defaults() -> None:
     assert parsed()["speed"] == 1
     assert parsed("--pace", "fast")["speed"] == 9
     assert parsed("--engine", "steam")["speed"] == 10
 
 
 @pytest.mark.parametrize("order", list(permutations([("--pace", "fast"), ("--engine", "steam"), ("--speed", "4")])))
-def test_a_value_that_is_given_wins_wherever_it_stands(order: tuple[tuple[str, str], ...]) -> None:
+def test_given_value_overrides_defaults_in_any_order(order: tuple[tuple[str, str], ...]) -> None:
     values = parsed(*(word for pair in order for word in pair))
     assert (values["speed"], values["batchsize"]) == (4, 9)
 
 
 @pytest.mark.parametrize("order", list(permutations([("--pace", "fast"), ("--engine", "steam")])))
-def test_several_choices_decide_together(order: tuple[tuple[str, str], ...]) -> None:
+def test_choices_combine_in_any_order(order: tuple[tuple[str, str], ...]) -> None:
     assert parsed(*(word for pair in order for word in pair))["speed"] == 90
 
 
-def test_options_of_other_commands_are_left_alone() -> None:
+def test_defaults_of_missing_options_are_ignored() -> None:
     assert "elsewhere" not in parsed("--pace", "fast")
 
 
-def test_a_command_that_neither_trains_nor_evaluates_takes_one_at_a_time_whatever_is_chosen() -> None:
+def test_batchsize_default_applies_only_to_training_and_evaluation() -> None:
     assert parsed("--pace", "fast", others=())["batchsize"] == 0
     assert parsed("--pace", "fast", others=())["speed"] == 9
 
 
 @pytest.mark.parametrize("script", [TrainModel, MultiProcessTrain, EvalModel, MultiProcessEval])
-def test_which_commands_train_or_evaluate(script: Any) -> None:
+def test_training_and_evaluation_commands_have_metrics_option(script: Any) -> None:
     assert "metrics" in {action.dest for action in script.setup_args()._actions}
 
 
 @pytest.mark.parametrize("script", [Interactive, SelfChat, DisplayModel])
-def test_which_commands_do_not(script: Any) -> None:
+def test_other_commands_have_no_metrics_option(script: Any) -> None:
     assert "metrics" not in {action.dest for action in script.setup_args()._actions}
 
 
@@ -126,25 +126,25 @@ def from_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ({"model": "empathy:text_classifier", "preset": "endex"}, {"hf_model": "roberta-large"}),
     ],
 )
-def test_choices_in_a_file_set_their_defaults(
+def test_choices_in_opt_file_set_defaults(
     from_file: Any, of_file: Mapping[str, Any], expected: Mapping[str, Any]
 ) -> None:
     opt = from_file(of_file)
     assert {name: opt[name] for name in of_file.keys() | expected.keys()} == {**of_file, **expected}
 
 
-def test_a_choice_that_is_typed_beats_the_files(from_file: Any) -> None:
+def test_command_line_choice_overrides_opt_file(from_file: Any) -> None:
     opt = from_file({"model": "empathy:retrieval", "preset": "paper", "encoder": "hf"}, "--preset", "default")
     assert (opt["preset"], opt["encoder"], opt["towers"], opt["learningrate"]) == ("default", "hf", 1, 1e-4)
 
 
-def test_single_options_of_a_file_beat_the_defaults_of_its_choices_and_typed_ones_both(from_file: Any) -> None:
+def test_opt_file_overrides_defaults_and_command_line_overrides_both(from_file: Any) -> None:
     of_file = {"model": "empathy:retrieval", "preset": "paper", "score": "cosine", "n_layers": 3}
     opt = from_file(of_file, "--n-layers", "2")
     assert (opt["score"], opt["n_layers"], opt["truncate_context"]) == ("cosine", 2, "newest")
 
 
 @pytest.mark.parametrize("model", ["retrieval", "generative"])
-def test_a_choice_of_a_file_that_there_is_not_is_refused(from_file: Any, model: str) -> None:
+def test_unknown_choice_in_opt_file_raises_option_error(from_file: Any, model: str) -> None:
     with pytest.raises(OptionError, match=r"^--preset papers: must be one of default, paper$"):
         from_file({"model": f"empathy:{model}", "preset": "papers"})

@@ -25,7 +25,7 @@ def a_model(folder: Path, options: Any) -> Path:
     return folder / "model"
 
 
-def test_an_agent_that_has_the_method_is_found_and_loaded(tmp_path: Path) -> None:
+def test_agent_with_required_method_is_loaded(tmp_path: Path) -> None:
     model = train_judge(tmp_path)
     assert check_agent(str(model), "class_probabilities", OTHERWISE) == model
     agent = load_agent(model)
@@ -33,7 +33,7 @@ def test_an_agent_that_has_the_method_is_found_and_loaded(tmp_path: Path) -> Non
     assert check_agent(str(model), "score_pairs", OTHERWISE, str(tmp_path)) == model, "a folder of data changes nothing"
 
 
-def test_an_agent_that_lacks_it_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
+def test_agent_without_required_method_is_rejected_before_loading(tmp_path: Path) -> None:
     model = a_model(tmp_path, {"model": "repeat_label"})
     with pytest.raises(OptionError) as error:
         check_agent(str(model), "class_probabilities", OTHERWISE)
@@ -43,13 +43,13 @@ def test_an_agent_that_lacks_it_is_refused_before_it_is_loaded(tmp_path: Path) -
         check_agent(str(answers), "class_probabilities", OTHERWISE)
 
 
-def test_the_home_folder_may_be_written_as_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tilde_in_path_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = a_model(tmp_path / "models", {"model": "repeat_label"})
     monkeypatch.setenv("HOME", str(tmp_path))
     assert check_agent("~/models/model", "act", OTHERWISE) == model
 
 
-def test_a_name_in_the_zoo_needs_the_folder_of_data(tmp_path: Path) -> None:
+def test_zoo_name_requires_datapath(tmp_path: Path) -> None:
     model = a_model(tmp_path / "models" / "empathy" / "retrieval_sample", {"model": "repeat_label"})
     assert check_agent("zoo:empathy/retrieval_sample/model", "act", OTHERWISE, str(tmp_path)) == model
     with pytest.raises(ModelFileError, match=r"^zoo:empathy/retrieval_sample/model is not a trained model: "):
@@ -57,7 +57,7 @@ def test_a_name_in_the_zoo_needs_the_folder_of_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [[], ["model"], ["model.opt"]])
-def test_a_missing_file_is_named(tmp_path: Path, there: list[str]) -> None:
+def test_missing_files_raise_model_file_error(tmp_path: Path, there: list[str]) -> None:
     for name in there:
         (tmp_path / name).write_text("{}")
     with pytest.raises(ModelFileError) as error:
@@ -66,7 +66,7 @@ def test_a_missing_file_is_named(tmp_path: Path, there: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "/"])
-def test_a_folder_is_no_model(name: str) -> None:
+def test_folder_path_raises_model_file_error(name: str) -> None:
     with pytest.raises(ModelFileError, match="is not a trained model"):
         check_agent(name, "act", OTHERWISE)
 
@@ -83,7 +83,7 @@ def test_a_folder_is_no_model(name: str) -> None:
         ({"model": "nobody"}, "Module"),
     ],
 )
-def test_options_that_name_no_agent_are_named(tmp_path: Path, options: Any, reason: str) -> None:
+def test_opt_file_without_agent_raises_model_file_error(tmp_path: Path, options: Any, reason: str) -> None:
     model = a_model(tmp_path, options)
     with pytest.raises(ModelFileError) as error:
         check_agent(str(model), "act", OTHERWISE)
@@ -92,7 +92,7 @@ def test_options_that_name_no_agent_are_named(tmp_path: Path, options: Any, reas
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_an_agent_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+def test_unloadable_agent_raises_model_file_error(tmp_path: Path) -> None:
     model = a_model(tmp_path, {"model": "empathy:text_classifier"})
     with pytest.raises(ModelFileError) as error:
         load_agent(model)
@@ -111,5 +111,5 @@ def test_an_agent_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
         ({}, None),
     ],
 )
-def test_an_option_of_the_training_task_stands_behind_its_name_or_by_itself(opt: dict[str, Any], value: str) -> None:
+def test_task_option_is_read_from_task_name_or_options(opt: dict[str, Any], value: str) -> None:
     assert task_option(opt, "red_file") == value

@@ -61,21 +61,21 @@ def failure(opt: Opt) -> EmpathyError:
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_loaded_does_not_learn(models: Path, tmp_path: Path) -> None:
+def test_loaded_model_is_frozen(models: Path, tmp_path: Path) -> None:
     agent = PART.load(training(tmp_path, models / "emotions"))
     assert not any(weight.requires_grad for weight in agent.model.parameters())
     assert not agent.model.training
     assert not hasattr(agent, "optimizer") or agent.optimizer is None
 
 
-def test_none_is_named(tmp_path: Path) -> None:
+def test_missing_classifier_option_raises_option_error(tmp_path: Path) -> None:
     error = failure(training(tmp_path, None))
     assert isinstance(error, OptionError)
     assert "--classifier is missing" in str(error)
 
 
 @pytest.mark.parametrize("missing", ["", ".opt"])
-def test_a_missing_file_is_named(models: Path, tmp_path: Path, missing: str) -> None:
+def test_missing_file_raises_model_file_error(models: Path, tmp_path: Path, missing: str) -> None:
     copy = copy_of(models / "emotions", tmp_path)
     Path(f"{copy}{missing}").unlink()
     error = failure(training(tmp_path, copy))
@@ -84,13 +84,13 @@ def test_a_missing_file_is_named(models: Path, tmp_path: Path, missing: str) -> 
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model": "nobody"}', '{"model": "empathy:nobody"}'])
-def test_options_that_are_none_are_named(models: Path, tmp_path: Path, content: str) -> None:
+def test_invalid_opt_file_error_names_file_or_agent(models: Path, tmp_path: Path, content: str) -> None:
     copy = copy_of(models / "emotions", tmp_path)
     Path(f"{copy}.opt").write_text(content)
     assert "nobody" in str(failure(training(tmp_path, copy))) or f"{copy}.opt" in str(failure(training(tmp_path, copy)))
 
 
-def test_an_agent_that_answers_is_no_classifier(models: Path, tmp_path: Path) -> None:
+def test_retrieval_model_is_rejected_as_classifier(models: Path, tmp_path: Path) -> None:
     error = failure(training(tmp_path, models / "retrieval"))
     assert isinstance(error, OptionError)
     assert "empathy:retrieval is not a classifier" in str(error)
@@ -100,13 +100,13 @@ def test_an_agent_that_answers_is_no_classifier(models: Path, tmp_path: Path) ->
     ("changes", "words"),
     [({"task": "empathy:humod:NextUtterance"}, "has no classes"), ({"loss": "mse"}, "--loss mse")],
 )
-def test_other_judges_are_no_classifiers(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+def test_judge_without_class_probabilities_is_rejected(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     error = failure(training(tmp_path, train_judge(tmp_path / "judge", max_train_steps=1, **changes)))
     assert isinstance(error, OptionError)
     assert words in str(error)
 
 
-def test_weights_that_do_not_fit_are_named(models: Path, tmp_path: Path) -> None:
+def test_mismatched_weights_raise_model_file_error(models: Path, tmp_path: Path) -> None:
     copy = copy_of(models / "emotions", tmp_path)
     options = json.loads(Path(f"{copy}.opt").read_text())
     Path(f"{copy}.opt").write_text(json.dumps({**options, "embedding_size": 9}))
@@ -115,7 +115,7 @@ def test_weights_that_do_not_fit_are_named(models: Path, tmp_path: Path) -> None
     assert "does not fit" in str(error)
 
 
-def test_a_truncated_file_is_named_and_leaves_no_copy(models: Path, tmp_path: Path) -> None:
+def test_truncated_file_raises_error_and_leaves_no_copy(models: Path, tmp_path: Path) -> None:
     copy = copy_of(models / "emotions", tmp_path)
     copy.write_bytes(copy.read_bytes()[:500])
     assert str(copy) in str(failure(training(tmp_path, copy)))
@@ -125,7 +125,7 @@ def test_a_truncated_file_is_named_and_leaves_no_copy(models: Path, tmp_path: Pa
 # --- the copy --------------------------------------------------------------------------------------------------------
 
 
-def test_a_training_copies_the_weights_alone(models: Path, tmp_path: Path) -> None:
+def test_training_copies_only_the_weights(models: Path, tmp_path: Path) -> None:
     PART.load(training(tmp_path, models / "emotions"))
     copied = torch.load(tmp_path / "new.classifier" / "model", weights_only=True)
     assert set(copied) == {"model"}
@@ -134,12 +134,12 @@ def test_a_training_copies_the_weights_alone(models: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("datatype", ["valid", "train:evalmode", ""])
-def test_nothing_else_writes_a_copy(models: Path, tmp_path: Path, datatype: str) -> None:
+def test_no_copy_is_written_outside_training(models: Path, tmp_path: Path, datatype: str) -> None:
     PART.load(training(tmp_path, models / "emotions", datatype=datatype))
     assert not (tmp_path / "new.classifier").exists()
 
 
-def test_a_model_goes_on_with_its_copy_when_the_original_is_gone(models: Path, tmp_path: Path) -> None:
+def test_copy_is_used_after_original_is_deleted(models: Path, tmp_path: Path) -> None:
     original = copy_of(models / "emotions", tmp_path)
     opt = begun(tmp_path, original)
     for ending in ENDINGS:
@@ -148,7 +148,7 @@ def test_a_model_goes_on_with_its_copy_when_the_original_is_gone(models: Path, t
     PART.load(opt)
 
 
-def test_a_model_goes_on_with_its_copy_when_the_original_is_trained_on(models: Path, tmp_path: Path) -> None:
+def test_copy_is_used_after_original_changes(models: Path, tmp_path: Path) -> None:
     original = copy_of(models / "emotions", tmp_path)
     opt = begun(tmp_path, original)
     shutil.copy(models / "others", original)
@@ -156,19 +156,19 @@ def test_a_model_goes_on_with_its_copy_when_the_original_is_trained_on(models: P
     assert torch.equal(agent.model.head.weight, weights(models / "emotions")["head.weight"])
 
 
-def test_a_model_does_not_go_on_with_another(models: Path, tmp_path: Path) -> None:
+def test_resuming_with_another_model_raises_option_error(models: Path, tmp_path: Path) -> None:
     opt = begun(tmp_path, models / "emotions")
     error = failure(Opt({**opt, "classifier": str(models / "others")}))
     assert isinstance(error, OptionError)
     assert "was trained with another model" in str(error)
 
 
-def test_the_same_model_under_another_name_is_not_another(models: Path, tmp_path: Path) -> None:
+def test_resuming_with_same_model_at_another_path_is_accepted(models: Path, tmp_path: Path) -> None:
     opt = begun(tmp_path, models / "emotions")
     PART.load(Opt({**opt, "classifier": str(copy_of(models / "emotions", tmp_path))}))
 
 
-def test_a_lost_copy_is_named(models: Path, tmp_path: Path) -> None:
+def test_missing_copy_raises_model_file_error(models: Path, tmp_path: Path) -> None:
     opt = begun(tmp_path, models / "emotions")
     shutil.rmtree(tmp_path / "new.classifier")
     error = failure(opt)
@@ -176,14 +176,14 @@ def test_a_lost_copy_is_named(models: Path, tmp_path: Path) -> None:
     assert str(tmp_path / "new.classifier" / "model") in str(error)
 
 
-def test_a_copy_without_its_model_is_left_over_and_written_anew(models: Path, tmp_path: Path) -> None:
+def test_stale_copy_without_its_model_is_replaced(models: Path, tmp_path: Path) -> None:
     PART.load(training(tmp_path, models / "others"))
     PART.load(training(tmp_path, models / "emotions"))
     copied = weights(tmp_path / "new.classifier" / "model")
     assert torch.equal(copied["head.weight"], weights(models / "emotions")["head.weight"])
 
 
-def test_init_model_brings_its_own(models: Path, tmp_path: Path) -> None:
+def test_copy_beside_init_model_is_used(models: Path, tmp_path: Path) -> None:
     begun(tmp_path, models / "emotions")
     (tmp_path / "next").mkdir()
     opt = training(tmp_path / "next", None, init_model=str(tmp_path / "new"))

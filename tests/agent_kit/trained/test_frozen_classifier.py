@@ -34,7 +34,7 @@ def said(model_file: Path, text: str) -> dict[str, float]:
     return dict(zip(agent.classes, agent.class_probabilities([before], [last])[0], strict=True))
 
 
-def test_labels_are_the_agents_most_probable_classes(classifier: FrozenClassifier, model_file: Path) -> None:
+def test_top_labels_are_most_probable_classes(classifier: FrozenClassifier, model_file: Path) -> None:
     assert classifier.labels == tuple(EMOTIONS)
     for text, labels in zip(TEXTS, classifier.top_labels(TEXTS, 3), strict=True):
         probable = said(model_file, text)
@@ -42,27 +42,27 @@ def test_labels_are_the_agents_most_probable_classes(classifier: FrozenClassifie
         assert [probable[label] for label in labels] == pytest.approx([probable[label] for label in best])
 
 
-def test_it_tells_texts_apart(classifier: FrozenClassifier) -> None:
+def test_top_labels_differ_between_texts(classifier: FrozenClassifier) -> None:
     """Otherwise the tests of labels could not fail."""
     assert len(set(classifier.top_labels(TEXTS, 1))) > 1
 
 
-def test_all_labels_are_each_class_once(classifier: FrozenClassifier) -> None:
+def test_all_top_labels_contain_each_class_once(classifier: FrozenClassifier) -> None:
     for labels in classifier.top_labels(TEXTS, len(EMOTIONS)):
         assert sorted(labels) == sorted(EMOTIONS)
 
 
-def test_fewer_labels_are_the_first_of_more(classifier: FrozenClassifier) -> None:
+def test_fewer_top_labels_are_a_prefix_of_more(classifier: FrozenClassifier) -> None:
     few, more = classifier.top_labels(TEXTS, 2), classifier.top_labels(TEXTS, 5)
     assert [labels[:2] for labels in more] == few
 
 
-def test_of_equal_classes_the_earlier_one_is_first(classifier: FrozenClassifier, monkeypatch: Any) -> None:
+def test_top_labels_keep_class_order_of_ties(classifier: FrozenClassifier, monkeypatch: Any) -> None:
     monkeypatch.setattr(classifier._agent, "class_probabilities", lambda *_: np.full((1, 32), 1 / 32))
     assert classifier.top_labels(["a text"], 3) == [tuple(EMOTIONS[:3])]
 
 
-def test_features_are_what_the_agents_last_layer_reads(classifier: FrozenClassifier, model_file: Path) -> None:
+def test_features_are_inputs_of_the_head(classifier: FrozenClassifier, model_file: Path) -> None:
     features = classifier.features(TEXTS)
     assert features.shape == (len(TEXTS), classifier.feature_size)
     head = load(model_file).model.head
@@ -71,7 +71,7 @@ def test_features_are_what_the_agents_last_layer_reads(classifier: FrozenClassif
         assert probable == pytest.approx(list(said(model_file, text).values()), abs=1e-6)
 
 
-def test_a_text_is_classified_once_and_all_texts_together(classifier: FrozenClassifier, monkeypatch: Any) -> None:
+def test_texts_are_classified_once_and_in_one_call(classifier: FrozenClassifier, monkeypatch: Any) -> None:
     calls: list[int] = []
     real = classifier._agent.class_probabilities
 
@@ -85,7 +85,7 @@ def test_a_text_is_classified_once_and_all_texts_together(classifier: FrozenClas
     assert calls == [100]
 
 
-def test_its_fingerprint_is_that_of_its_weights(classifier: FrozenClassifier, model_file: Path, tmp_path: Path) -> None:
+def test_fingerprint_depends_on_the_weights(classifier: FrozenClassifier, model_file: Path, tmp_path: Path) -> None:
     assert FrozenClassifier.load(Opt(classifier=str(model_file))).fingerprint == classifier.fingerprint
     other = train_classifier(tmp_path / "other", seed=8)
     assert FrozenClassifier.load(Opt(classifier=str(other))).fingerprint != classifier.fingerprint

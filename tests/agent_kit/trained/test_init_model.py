@@ -39,7 +39,7 @@ def is_equal(net: Net, other: Net, part: str = "") -> bool:
 # --- the other model must exist --------------------------------------------------------------------------------------
 
 
-def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None:
+def test_missing_init_model_raises_error_unless_resuming() -> None:
     with pytest.raises(ModelFileError, match=r"^--init-model no/where: there is no such file$"):
         check_init_model({"init_model": "no/where"}, None, TorchAgent)
     check_init_model({"init_model": "no/where"}, "model", TorchAgent)  # a resumed training has its own model
@@ -48,14 +48,14 @@ def test_a_model_to_begin_with_is_looked_for_unless_a_training_goes_on() -> None
 
 
 @pytest.mark.parametrize("model", ["retrieval", "generative", "multitask", "text_classifier"])
-def test_no_agent_begins_without_it(tmp_path: Path, model: str) -> None:
+def test_agents_reject_missing_init_model(tmp_path: Path, model: str) -> None:
     train = train_judge if model == "text_classifier" else train_base
     with pytest.raises(ModelFileError, match=f"^--init-model {tmp_path}/none: there is no such file$"):
         train(tmp_path / "model", model=f"empathy:{model}", init_model=str(tmp_path / "none"))
     assert not list(tmp_path.rglob("model.opt"))  # nothing was trained
 
 
-def test_no_agent_begins_with_another_kind(tmp_path: Path) -> None:
+def test_agents_reject_init_model_of_another_kind(tmp_path: Path) -> None:
     train_base(tmp_path / "retrieval", model="empathy:retrieval")
     line = f"^{tmp_path}/retrieval is a model of empathy:retrieval, whose weights do not fit"
     with pytest.raises(ModelFileError, match=line):
@@ -70,13 +70,13 @@ def test_no_agent_begins_with_another_kind(tmp_path: Path) -> None:
 # --- the other model's weights ---------------------------------------------------------------------------------------
 
 
-def test_a_model_like_it_gives_all_its_weights() -> None:
+def test_all_weights_are_copied_from_matching_model() -> None:
     net, other = Net(), Net()
     init_weights(net, other.state_dict(), "m")
     assert is_equal(net, other)
 
 
-def test_a_head_with_other_outputs_stays_new() -> None:
+def test_head_with_different_outputs_is_not_copied() -> None:
     net, other = Net(outputs=5), Net()
     head = net.head.weight.clone()
     init_weights(net, other.state_dict(), "m")
@@ -84,7 +84,7 @@ def test_a_head_with_other_outputs_stays_new() -> None:
     assert torch.equal(net.head.weight, head)
 
 
-def test_of_a_head_of_another_size_nothing_is_taken() -> None:
+def test_head_with_different_inputs_is_not_copied() -> None:
     """Its bias would fit, but its weights do not."""
     net, other = Net(), Net()
     other.head = nn.Linear(9, 1)
@@ -103,7 +103,7 @@ def test_of_a_head_of_another_size_nothing_is_taken() -> None:
         (Net(), {}, "body.bias"),
     ],
 )
-def test_another_kind_of_model_is_named(net: Net, weights: dict[str, torch.Tensor], name: str) -> None:
+def test_mismatched_weights_raise_model_file_error(net: Net, weights: dict[str, torch.Tensor], name: str) -> None:
     with pytest.raises(ModelFileError, match=rf"^--init-model a/m is another kind of model: {name} does not fit$"):
         init_weights(net, weights, "a/m")
 
@@ -111,7 +111,7 @@ def test_another_kind_of_model_is_named(net: Net, weights: dict[str, torch.Tenso
 # --- the other model's options ---------------------------------------------------------------------------------------
 
 
-def test_options_of_the_model_to_begin_with_are_kept(tmp_path: Path) -> None:
+def test_options_come_from_init_model_unless_given(tmp_path: Path) -> None:
     other, model = tmp_path / "other", tmp_path / "model"
     Path(f"{other}.opt").write_text(json.dumps({"size": 3, "kind": "a", "loss": "mse"}))
     given = {"init_model": str(other), "model_file": str(model), "size": 100, "kind": "b", "new": 1, "loss": "ce"}
@@ -155,7 +155,7 @@ def to_begin_with(kind: str, folder: Path) -> tuple[Path, dict[str, Any]]:
 @pytest.mark.parametrize(
     "kind", ["a published Transformer", "a published BERT", "cased words", "a Hugging Face generator"]
 )
-def test_an_interrupted_training_goes_on_as_what_it_began_with(
+def test_interrupted_training_resumes_with_options_of_init_model(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the first model is saved, only the checkpoint has the options taken from the other one."""
@@ -188,7 +188,7 @@ def test_an_interrupted_training_goes_on_as_what_it_began_with(
 # --- the other model's way of reading text ---------------------------------------------------------------------------
 
 
-def test_a_model_brings_how_it_reads(tmp_path: Path) -> None:
+def test_text_options_come_from_init_model(tmp_path: Path) -> None:
     first = train_base(tmp_path / "first", dict_lower=False, score="dot", truncate_context="newest")
     second = load(train_base(tmp_path / "second", init_model=str(first), preset="default"))
     assert [second.opt[name] for name in ("dict_lower", "score", "truncate_context")] == [False, "dot", "newest"]
@@ -196,13 +196,13 @@ def test_a_model_brings_how_it_reads(tmp_path: Path) -> None:
     assert unknown not in second.dict.txt2vec("I am so sorry")
 
 
-def test_a_judge_brings_how_it_reads(tmp_path: Path) -> None:
+def test_pooling_of_judge_comes_from_init_model(tmp_path: Path) -> None:
     first = train_judge(tmp_path / "first", pooling="first")
     second = load(train_judge(tmp_path / "second", init_model=str(first)))
     assert second.opt["pooling"] == "first"
 
 
-def test_a_judge_brings_its_sizes(tmp_path: Path) -> None:
+def test_sizes_of_judge_come_from_init_model(tmp_path: Path) -> None:
     brief = {"task": "empathy:humod:Relevance", "precision": "float32"}
     first = train(tmp_path / "first", "empathy:han", hidden_size=6, embedding_size=8, **brief)
     second = load(train(tmp_path / "second", "empathy:han", init_model=str(first), **brief))

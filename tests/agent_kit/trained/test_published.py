@@ -54,7 +54,7 @@ def ours(published: Published) -> tuple[Tensor, Tensor]:
 
 @pytest.mark.parametrize("old", [True, False])
 @pytest.mark.parametrize("normalised", [False, True])
-def test_our_model_computes_what_theirs_does(tmp_path: Path, old: bool, normalised: bool) -> None:
+def test_transformer_outputs_match_reference_computation(tmp_path: Path, old: bool, normalised: bool) -> None:
     state = transformer_state()
     published = read_published(write(tmp_path / "model.mdl", state, old=old, normalize_sent_emb=normalised))
     assert published.kind == "transformer"
@@ -76,13 +76,13 @@ def test_our_model_computes_what_theirs_does(tmp_path: Path, old: bool, normalis
     assert not torch.allclose(*ours(published), atol=0.01), "the sides differ"
 
 
-def test_words_are_ordered_by_their_numbers(tmp_path: Path) -> None:
+def test_words_are_sorted_by_id(tmp_path: Path) -> None:
     numbers = {word: i for i, word in reversed(list(enumerate(WORDS)))}
     published = read_published(write(tmp_path / "model.mdl", transformer_state(), {"words": numbers, "iwords": []}))
     assert published.words == WORDS
 
 
-def test_their_words() -> None:
+def test_their_words_splits_at_spaces_and_punctuation() -> None:
     assert their_words("I'm glad...  Are you?!") == ["I", "'", "m", "glad", ".", ".", ".", "Are", "you", "?", "!"]
     assert their_words("well,so;it:was") == ["well", ",", "so", ";", "it", ":", "was"]
     assert their_words("a\tb") == ["a\tb"], "words end at spaces alone"
@@ -108,7 +108,7 @@ def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("norm_names", [("weight", "bias"), ("gamma", "beta")])
-def test_their_bert_fits_our_towers(
+def test_bert_towers_match_separate_bert_encoders(
     tmp_path: Path, tokenizer: Any, norm_names: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state, berts, _ = bert_state(norm_names)
@@ -144,7 +144,7 @@ def test_their_bert_fits_our_towers(
                 assert torch.allclose(vector, linear(first, state, f"{side}_bert.additional_linear_layer"), atol=1e-4)
 
 
-def test_an_extra_layer_of_bert_is_refused(tmp_path: Path) -> None:
+def test_bert_with_extra_transformer_layer_is_rejected(tmp_path: Path) -> None:
     state, _, _ = bert_state()
     state["ctx_bert.additional_transformer_layer.output.dense.weight"] = torch.zeros(1)
     with pytest.raises(ModelFileError, match="it has --bert-add-transformer-layer"):
@@ -154,7 +154,7 @@ def test_an_extra_layer_of_bert_is_refused(tmp_path: Path) -> None:
 # --- unreadable files ------------------------------------------------------------------------------------------------
 
 
-def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:
+def test_loading_executes_no_pickled_code(tmp_path: Path) -> None:
     class Evil:
         def __reduce__(self) -> Any:
             return os.mkdir, (str(tmp_path / "was_here"),)
@@ -184,7 +184,7 @@ def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:
         ({"state_dict": {}, "word_dict": {"words": {"a": 0}}, "opt": {}}, "lacks embeddings.weight"),
     ],
 )
-def test_other_files_are_named(tmp_path: Path, saved: Any, reason: str) -> None:
+def test_other_files_raise_model_file_error(tmp_path: Path, saved: Any, reason: str) -> None:
     torch.save(saved, tmp_path / "other.mdl")
     with pytest.raises(ModelFileError, match=rf"other\.mdl:? {reason}") as caught:
         read_published(tmp_path / "other.mdl")
@@ -200,7 +200,9 @@ def test_other_files_are_named(tmp_path: Path, saved: Any, reason: str) -> None:
         ("cand_transformer.layer_norm1.0.weight", torch.zeros(6, 1), "weight is 6 x 1, not 6$"),
     ],
 )
-def test_weights_that_do_not_fit_are_named(tmp_path: Path, name: str, weight: Tensor | None, reason: str) -> None:
+def test_mismatched_weights_raise_model_file_error(
+    tmp_path: Path, name: str, weight: Tensor | None, reason: str
+) -> None:
     state = transformer_state()
     state.pop(name)
     if weight is not None:
@@ -209,7 +211,7 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path, name: str, weight: Te
         read_published(write(tmp_path / "model.mdl", state))
 
 
-def test_options_and_words_that_are_missing_are_named(tmp_path: Path) -> None:
+def test_missing_options_or_words_raise_model_file_error(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="2 layers and 4 heads for vectors of 6 numbers"):
         read_published(write(tmp_path / "model.mdl", transformer_state(), transformer_n_heads=4))
     words = [*WORDS[:5], "p", *WORDS[6:]]
@@ -221,7 +223,7 @@ def test_options_and_words_that_are_missing_are_named(tmp_path: Path) -> None:
         read_published(tmp_path / "model.mdl")
 
 
-def test_missing_and_cut_files_are_named(tmp_path: Path) -> None:
+def test_missing_and_truncated_files_raise_model_file_error(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"none\.mdl cannot be read"):
         read_published(tmp_path / "none.mdl")
     for old in (True, False):

@@ -9,7 +9,7 @@ from parlai_empathy.agent_kit.trained.text_cache import TextCache
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=6), st.integers(0, 7))
-def test_values_are_those_of_the_texts_however_little_room_there_is(calls: list[list[str]], most: int) -> None:
+def test_values_are_correct_at_any_cache_size(calls: list[list[str]], most: int) -> None:
     remembered: TextCache[str] = TextCache(most)
     for texts in calls:
         assert remembered.of(texts, lambda places, texts=texts: [texts[i] * 2 for i in places]) == [
@@ -35,12 +35,12 @@ def test_each_text_is_computed_once() -> None:
     assert asked(remembered, "cbd") == "d"
 
 
-def test_a_full_one_keeps_what_it_has() -> None:
+def test_full_cache_keeps_its_entries() -> None:
     """Of four texts repeated in each epoch, two are found again; with eviction of the oldest, none would be."""
     remembered: TextCache[str] = TextCache(2)
     assert asked(remembered, "abcd") == "abcd"
     assert asked(remembered, "abcd") == "cd"
 
 
-def test_nothing_is_computed_of_nothing() -> None:
+def test_empty_input_computes_nothing() -> None:
     assert TextCache[str](1).of([], lambda _: 1 / 0) == []  # type: ignore[arg-type, return-value]

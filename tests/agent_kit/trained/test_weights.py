@@ -38,7 +38,7 @@ def is_equal(net: Net, other: Net, part: str = "") -> bool:
 # --- loading ---------------------------------------------------------------------------------------------------------
 
 
-def test_weights_and_all_else_are_read(tmp_path: Path) -> None:
+def test_load_model_reads_weights_and_other_state(tmp_path: Path) -> None:
     saved, net = Net(), Net()
     torch.save({"model": saved.state_dict(), "number_training_updates": 7}, tmp_path / "model")
     assert load_into(net, tmp_path / "model")["number_training_updates"] == 7
@@ -50,7 +50,7 @@ RATE = np.sqrt(np.float64(0.5))
 
 
 @pytest.mark.parametrize("module", ["numpy.core.multiarray", "numpy._core.multiarray"])
-def test_numbers_of_numpy_1_and_2_are_read(tmp_path: Path, module: str) -> None:
+def test_scalars_saved_by_numpy_1_and_2_are_read(tmp_path: Path, module: str) -> None:
     """The function that unpickles them has moved; a file may be older or newer than the installed NumPy."""
     path = tmp_path / "model"
     torch.save({"model": Net().state_dict(), "lr_scheduler": {"_last_lr": [RATE]}}, path)
@@ -71,7 +71,7 @@ def written_by(path: Path, module: str) -> bytes:
     return files[name]
 
 
-def test_nothing_is_executed(tmp_path: Path) -> None:
+def test_loading_executes_no_pickled_code(tmp_path: Path) -> None:
     torch.save({"model": Net().state_dict(), "extra": Bomb(tmp_path / "executed")}, tmp_path / "model")
     with pytest.raises(ModelFileError, match="does not fit its options"):
         load_into(Net(), tmp_path / "model")
@@ -80,7 +80,7 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
     assert (tmp_path / "executed").exists(), "the file would have executed something"
 
 
-def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
+def test_invalid_model_file_error_names_the_file(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     torch.save({"model": Net().state_dict()}, whole)
     torch.save({"weights": 1}, tmp_path / "other")
@@ -103,7 +103,7 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
         load_into(Net(), tmp_path / "cut")
 
 
-def test_parlais_guess_at_the_cause_is_left_out(tmp_path: Path) -> None:
+def test_fp16_hint_of_parlai_is_removed_from_error(tmp_path: Path) -> None:
     torch.save({"model": Net().state_dict()}, tmp_path / "model")
 
     def refuse(_: object) -> None:
@@ -113,7 +113,7 @@ def test_parlais_guess_at_the_cause_is_left_out(tmp_path: Path) -> None:
         load_model(str(tmp_path / "model"), refuse)
 
 
-def test_an_error_that_says_more_is_kept(tmp_path: Path) -> None:
+def test_model_file_error_is_passed_on_unchanged(tmp_path: Path) -> None:
     torch.save({"model": Net().state_dict()}, tmp_path / "model")
 
     def refuse(_: object) -> None:

@@ -45,7 +45,7 @@ def trained(kind: type[Plain], optimizer: str) -> tuple[Plain, torch.Tensor]:
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adamw", "adamax", "sgd"])
-def test_the_steps_are_the_same(optimizer: str) -> None:
+def test_fused_steps_equal_default_steps(optimizer: str) -> None:
     (ours, found), (theirs, expected) = trained(Fused, optimizer), trained(Plain, optimizer)
     torch.testing.assert_close(found, expected)
     assert bool(ours.optimizer.param_groups[0].get("fused")) is (optimizer in ("adam", "adamw"))

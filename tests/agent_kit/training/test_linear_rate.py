@@ -32,15 +32,15 @@ def given() -> Opt:
         ({"num_epochs": 1.0, "task": f"{FEEL},{FEEL}"}, 18),
     ],
 )
-def test_steps(given: Opt, changes: dict[str, Any], expected: int) -> None:
+def test_number_of_steps(given: Opt, changes: dict[str, Any], expected: int) -> None:
     assert steps_of(Opt({**given, **changes})) == expected
 
 
-def test_several_processes_share_the_examples(given: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_are_divided_among_processes(given: Opt, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_rate, "num_workers", lambda: 3)
     assert steps_of(Opt({**given, "num_epochs": 2.0})) == 6
 
 
-def test_a_training_without_end_has_none(given: Opt) -> None:
+def test_endless_training_raises_option_error(given: Opt) -> None:
     with pytest.raises(OptionError, match="set --num-epochs or --max-train-steps"):
         steps_of(Opt({**given, "num_epochs": -1, "max_train_steps": -1}))

@@ -55,16 +55,16 @@ def _length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_rate, "steps_of", lambda opt: 100)
 
 
-def test_parlai_does_not_count_on_without_a_schedule() -> None:
+def test_parlai_restarts_update_count_without_scheduler() -> None:
     assert updates(Plain("none"), states=SAVED) == 0
 
 
 @pytest.mark.parametrize(("kind", "scheduler"), [(Counting, "none"), (Linear, "none"), (Linear, "linear")])
-def test_a_training_that_goes_on_counts_on(kind: type[Plain], scheduler: str) -> None:
+def test_resumed_training_continues_update_count(kind: type[Plain], scheduler: str) -> None:
     assert updates(kind(scheduler), states=SAVED) == 30
 
 
 @pytest.mark.parametrize("kind", [Counting, Linear])
 @pytest.mark.parametrize("begin", [{}, {"states": {}}, {"states": SAVED, "hard_reset": True}])
-def test_one_that_begins_counts_from_nothing(kind: type[Plain], begin: dict[str, Any]) -> None:
+def test_new_training_starts_update_count_at_zero(kind: type[Plain], begin: dict[str, Any]) -> None:
     assert updates(kind("none"), **begin) == 0
