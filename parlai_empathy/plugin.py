@@ -53,7 +53,7 @@ def check_version(parlai: ModuleType) -> None:
         )
 
 
-def show_our_errors_in_one_line(parlai: ModuleType) -> None:
+def print_errors_in_one_line(parlai: ModuleType) -> None:
     """Print our errors as one line, without a traceback; likewise Ctrl-C in ``parlai``."""
     previous = sys.excepthook
 
@@ -61,7 +61,7 @@ def show_our_errors_in_one_line(parlai: ModuleType) -> None:
         debug = any(argument.lower().removeprefix("--loglevel=") == "debug" for argument in sys.argv)
         if issubclass(kind, EmpathyError) and not debug:
             print(f"error: {error}", file=sys.stderr)
-        elif issubclass(kind, KeyboardInterrupt) and not debug and _is_the_command(sys.argv):
+        elif issubclass(kind, KeyboardInterrupt) and not debug and _is_parlai_command(sys.argv):
             print("\nStopped.", file=sys.__stderr__)  # torch.distributed's hook buffers sys.stderr until we return
             raise SystemExit(128 + signal.SIGINT)  # as in shells
         else:
@@ -70,7 +70,7 @@ def show_our_errors_in_one_line(parlai: ModuleType) -> None:
     sys.excepthook = excepthook
 
 
-def _is_the_command(arguments: list[str]) -> bool:
+def _is_parlai_command(arguments: list[str]) -> bool:
     """Whether this process is ``parlai`` or ``python -m parlai``; other programs handle Ctrl-C themselves."""
     program = Path(*arguments[:1])
     return program.stem == "parlai" or program.parts[-2:] == ("parlai", "__main__.py")
@@ -86,7 +86,7 @@ def register_prefix(loader: Any) -> None:
     loader.load_agent_module = _with_prefix(_checked(loader.load_agent_module, "agents"), "agents", agents)
     loader.load_task_module = _with_prefix(_checked(loader.load_task_module, "tasks"), "tasks", teachers)
     loader.load_teacher_module = _with_prefix(_checked(loader.load_teacher_module, "tasks"), "tasks", teachers)
-    loader.load_world_module = _with_prefix(_find_our_worlds(loader.load_world_module), "tasks", teachers)
+    loader.load_world_module = _with_prefix(_wrap_world_loader(loader.load_world_module), "tasks", teachers)
 
 
 def canonical_name(name: str, kind: str) -> str:
@@ -167,7 +167,7 @@ def _is_ours(name: str, kind: str) -> bool:
     return name.isidentifier() and (_HERE / kind / name / "__init__.py").is_file()
 
 
-def _find_our_worlds(load_world_module: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_world_loader(load_world_module: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap ``load_world_module``: it searches only ParlAI's own tasks, but accepts the full path of ours."""
 
     @functools.wraps(load_world_module)
@@ -219,7 +219,7 @@ def register_zoo(zoo: Any) -> None:
         sys.modules[module.__name__] = module
 
 
-def share_our_builder(build_module: Any) -> None:
+def use_our_builder(build_module: Any) -> None:
     """Make ParlAI's ``-t empathetic_dialogues`` get data as ours does: also from a mirror, or end in one line."""
 
     def build(opt: dict[str, Any]) -> None:
@@ -263,46 +263,46 @@ def _log_signatures(aggregate: Callable[..., Any], of_processes: bool) -> Callab
 _BEFORE: dict[str, Callable[[], None]] = {"parlai.core.opt": package_resources.lend_pkg_resources}
 
 _AFTER: dict[str, list[Callable[[Any], None]]] = {
-    "parlai": [check_version, show_our_errors_in_one_line],
+    "parlai": [check_version, print_errors_in_one_line],
     "parlai.core.loader": [register_prefix],
     "parlai.core.script": [register_scripts, help_pages.list_options_once],
     "parlai.core.metrics": [register_metrics],
     "parlai.zoo": [register_zoo],
-    "parlai.tasks.empathetic_dialogues.build": [share_our_builder],
+    "parlai.tasks.empathetic_dialogues.build": [use_our_builder],
     "parlai.core.opt": [
         package_resources.take_back_pkg_resources,
         model_files.write_options_whole,
-        model_files.name_broken_options,
-        missing_options.name_missing_file,
+        model_files.report_broken_options,
+        missing_options.report_missing_file,
     ],
     "parlai.core.params": [
         typed_values.keep_underscores,
-        typed_values.take_for_typed,
-        missing_options.name_unknown_in_file,
+        typed_values.override_saved_value,
+        missing_options.report_unknown_in_file,
     ],
-    "parlai.core.agents": [model_files.name_missing_models, missing_options.name_missing_model],
-    "parlai.core.torch_agent": [model_files.name_full_disks],
+    "parlai.core.agents": [model_files.report_missing_models, missing_options.report_missing_model],
+    "parlai.core.torch_agent": [model_files.report_full_disk],
     "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
     "parlai.scripts.train_model": [
         end_of_training.keep_best_model,
-        end_of_training.end_what_was_over,
-        end_of_training.validate_at_the_end,
-        interruption.save_what_was_learnt,
+        end_of_training.only_evaluate_finished,
+        end_of_training.validate_at_end,
+        interruption.save_on_signal,
         model_files.write_stats_whole,
-        model_files.name_broken_stats,
+        model_files.report_broken_stats,
         nothing_to_learn.keep_options,
-        training_options.refuse_what_cannot_train,
-        training_options.name_missing_metric,
+        training_options.check_training_options,
+        training_options.report_missing_metric,
     ],
-    "parlai.scripts.build_dict": [background_workers.build_dictionary_without_them],
+    "parlai.scripts.build_dict": [background_workers.build_dictionary_without_workers],
     "parlai.core.worlds": [
-        background_workers.seed_them,
-        background_workers.let_them_outlive_signals,
-        missing_options.name_missing_task,
+        background_workers.seed_workers,
+        background_workers.outlive_signals,
+        missing_options.report_missing_task,
     ],
     "parlai.utils.distributed": [several_cpus.train_on_several_cpus],
     "parlai.utils.world_logging": [output_folders.make_for_logs],
-    "parlai.scripts.eval_model": [output_folders.make_for_reports, missing_options.name_missing_task_of_evaluation],
+    "parlai.scripts.eval_model": [output_folders.make_for_reports, missing_options.report_missing_evaluation_task],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],
 }

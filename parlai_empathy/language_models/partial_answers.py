@@ -16,7 +16,7 @@ Say = Callable[[str], None]
 _UNFINISHED = re.compile("[\ufffd\ud800-\udbff]+$")
 
 
-def certain_part(text: str, stop: Sequence[str]) -> str:
+def final_prefix(text: str, stop: Sequence[str]) -> str:
     """Return the prefix of an unfinished text that belongs to the answer, whatever follows.
 
     :param text: the text so far.
@@ -46,15 +46,15 @@ class PartialAnswers:
     def __init__(self, say: Say, stop: Sequence[str] = ()) -> None:
         self._say = say
         self._stop = stop
-        self.told = ""
+        self.reported = ""
         """The text last passed to ``say``; empty before the first call."""
 
-    def tell(self, text: str) -> None:
-        """Pass the certain part of a text to ``say`` if it is longer than the last one.
+    def report(self, text: str) -> None:
+        """Pass the final part of a text to ``say`` if it is longer than the last one.
 
         :param text: the whole text so far, not only its new part.
         """
-        certain = _UNFINISHED.sub("", certain_part(text, self._stop))
-        if len(certain) > len(self.told) and certain.startswith(self.told) and certain.strip():
-            self.told = certain
-            self._say(certain)
+        final = _UNFINISHED.sub("", final_prefix(text, self._stop))
+        if len(final) > len(self.reported) and final.startswith(self.reported) and final.strip():
+            self.reported = final
+            self._say(final)

@@ -52,14 +52,14 @@ def bleu_statistics(reply: Sequence[str], reference: Sequence[str], *others: Seq
     references = [reference, *others]
     matches, totals = [], []
     for n in range(1, MAX_ORDER + 1):
-        counted, allowed = _ngrams(reply, n), _most(_ngrams(tokens, n) for tokens in references)
+        counted, allowed = _ngrams(reply, n), _max_counts(_ngrams(tokens, n) for tokens in references)
         matches.append((counted & allowed).total())
         totals.append(counted.total())
     closest = min(map(len, references), key=lambda length: (abs(length - len(reply)), length))
     return BleuStatistics(tuple(matches), tuple(totals), len(reply), closest)
 
 
-def _most(counters: Iterable[Counter[tuple[str, ...]]]) -> Counter[tuple[str, ...]]:
+def _max_counts(counters: Iterable[Counter[tuple[str, ...]]]) -> Counter[tuple[str, ...]]:
     """Return the highest count of each n-gram in any of the counters."""
     return functools.reduce(operator.or_, counters)
 

@@ -98,14 +98,14 @@ def likert_items(design: LikertDesign, difference: float, power: float = 0.8, al
     :raises OptionError: for an invalid power or alpha.
     """
     check_power(power, alpha)
-    _check_there_is_something_to_see(design, difference)
+    _check_difference(design, difference)
     return _first(lambda items: likert_power(design, difference, items, alpha) >= power, 2, _MOST)
 
 
 def likert_items_normal(design: LikertDesign, difference: float, power: float = 0.8, alpha: float = 0.05) -> float:
     """Return the same by the textbook's normal approximation: ``((z(1 - alpha/2) + z(power)) * error / d)**2``."""
     check_power(power, alpha)
-    _check_there_is_something_to_see(design, difference)
+    _check_difference(design, difference)
     z = stats.norm.isf(alpha / 2) + stats.norm.ppf(power)
     return float((z * design.standard_error(1) / difference) ** 2)
 
@@ -113,20 +113,20 @@ def likert_items_normal(design: LikertDesign, difference: float, power: float = 
 def likert_detectable(design: LikertDesign, items: int, power: float = 0.8, alpha: float = 0.05) -> float:
     """Return the smallest difference, in points, for which the test on this number of items has this power."""
     check_power(power, alpha)
-    _check_there_is_spread(design)
+    _check_spread(design)
     high = design.standard_error(items)
     while likert_power(design, high, items, alpha) < power:
         high *= 2
     return float(optimize.brentq(lambda d: likert_power(design, d, items, alpha) - power, 0.0, high, xtol=1e-10))
 
 
-def _check_there_is_something_to_see(design: LikertDesign, difference: float) -> None:
+def _check_difference(design: LikertDesign, difference: float) -> None:
     if not difference:
         raise NotComputableError("no number of items can detect a difference of 0")
-    _check_there_is_spread(design)
+    _check_spread(design)
 
 
-def _check_there_is_spread(design: LikertDesign) -> None:
+def _check_spread(design: LikertDesign) -> None:
     if not design.standard_error(2):
         raise NotComputableError("any difference is detected: the ratings do not vary")
 

@@ -31,7 +31,7 @@ class Nidf:
             raise NotComputableError(f"NIDF: all words of {source} are equally common: use more texts")
         self.source = source
         self._counts = counts
-        self._most, self._least = math.log(max(counts.values())), math.log(min(counts.values()))
+        self._max_log, self._min_log = math.log(max(counts.values())), math.log(min(counts.values()))
 
     @classmethod
     def of_texts(cls, texts: Iterable[Sequence[str]], source: str) -> Nidf:
@@ -41,7 +41,7 @@ class Nidf:
     def of_word(self, word: str) -> float | None:
         """Return a word's value, 0..1; None if it is not in the corpus."""
         count = self._counts.get(word)
-        return None if count is None else (self._most - math.log(count)) / (self._most - self._least)
+        return None if count is None else (self._max_log - math.log(count)) / (self._max_log - self._min_log)
 
     def of(self, words: Sequence[str], kind: str = "mean") -> float | None:
         """Return a reply's value, 0..1; None if none of its words is in the corpus.

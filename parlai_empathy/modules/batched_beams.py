@@ -133,7 +133,7 @@ class BatchedBeams:
         so_far = self.tokens[examples, chosen.hypotheses]
         self.tokens = torch.cat([so_far, chosen.tokens.unsqueeze(2)], dim=2)
         self._scores = chosen.scores
-        self._note_ends(chosen.tokens, chosen.scores)
+        self._record_ends(chosen.tokens, chosen.scores)
         return (examples * self.how.size + chosen.hypotheses).view(-1)
 
     def _in_slots(self, part: Tensor, slots: Tensor) -> Tensor:
@@ -181,7 +181,7 @@ class BatchedBeams:
         scores = prior.gather(1, hypotheses) + values.flatten(1).gather(1, best)
         return _Chosen(hypotheses, ids.flatten(1).gather(1, best), scores)
 
-    def _note_ends(self, tokens: Tensor, scores: Tensor) -> None:
+    def _record_ends(self, tokens: Tensor, scores: Tensor) -> None:
         ends = (tokens == self.how.end) & (scores > neginf(scores.dtype))
         for example, hypothesis in ends.nonzero().tolist():
             self.finished[example].add(self.tokens[example, hypothesis], scores[example, hypothesis])

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.pair_encoder import TextReader
-from parlai_empathy.modules.pooling import brought_to
+from parlai_empathy.modules.pooling import scaled_to_length
 from parlai_empathy.modules.transformer import TransformerEncoder
 
 
@@ -89,7 +89,7 @@ class PretrainedTower(TextReader):
         """
         lengths = (tokens != self.pad).sum(dim=1).clamp(min=1)
         vectors: Tensor = self.projection(self.vectors(tokens, torch.zeros_like(tokens), lengths)).float()
-        return brought_to(self.length, vectors)
+        return scaled_to_length(self.length, vectors)
 
 
 class PretrainedBiEncoder(TwoTowers):

@@ -208,11 +208,11 @@ class _Layer:
         self._nonlinear = layer.ffn.nonlinear
         self._dtype = dtype
         keys, values = F.linear(states, *_product(dtype, other.k_lin, other.v_lin)).chunk(2, dim=-1)
-        self._context = (self._in_heads(keys), self._in_heads(values))  # (examples, heads, length, size)
+        self._context = (self._split_heads(keys), self._split_heads(values))  # (examples, heads, length, size)
         empty = (len(states), self._heads, _ROOM, self._size)
         self._keys, self._values = states.new_empty(empty), states.new_empty(empty)  # (rows, heads, room, size)
 
-    def _in_heads(self, tensor: Tensor) -> Tensor:
+    def _split_heads(self, tensor: Tensor) -> Tensor:
         """``(n, time, heads * size)`` to ``(n, heads, time, size)``."""
         return tensor.view(len(tensor), -1, self._heads, self._size).transpose(1, 2).contiguous()
 
@@ -236,7 +236,7 @@ class _Layer:
         return F.linear(mixed.flatten(1), *self._own_out)
 
     def _to_context(self, states: Tensor, context: _Context) -> Tensor:
-        query = self._in_heads(context.spread(F.linear(states.to(self._dtype), *self._other_in)))
+        query = self._split_heads(context.spread(F.linear(states.to(self._dtype), *self._other_in)))
         mixed = F.scaled_dot_product_attention(query, *self._context, attn_mask=context.mask)
         return F.linear(context.gathered(mixed.transpose(1, 2).flatten(2)), *self._other_out)
 

@@ -27,7 +27,7 @@ class EmotionHead(nn.Module):
         return logits
 
 
-def with_own_head(weights: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def keep_own_head(weights: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Adapt another model's weights to a model that differs only in its head.
 
     A head that is missing or has another shape is replaced by the model's own; if the model has no head, it is dropped.
@@ -38,10 +38,10 @@ def with_own_head(weights: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> d
     fits = {
         name: values
         for name, values in weights.items()
-        if not _is_of_head(name) or (name in own and own[name].shape == values.shape)
+        if not _is_head_weight(name) or (name in own and own[name].shape == values.shape)
     }
-    return fits | {name: values for name, values in own.items() if _is_of_head(name) and name not in fits}
+    return fits | {name: values for name, values in own.items() if _is_head_weight(name) and name not in fits}
 
 
-def _is_of_head(name: str) -> bool:
+def _is_head_weight(name: str) -> bool:
     return name.startswith("emotion_head.")

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from parlai_empathy.modules.biencoder import TwoTowers
-from parlai_empathy.modules.pooling import brought_to
+from parlai_empathy.modules.pooling import scaled_to_length
 
 
 class Projection(nn.Module):
@@ -42,7 +42,7 @@ class ScaledProjection(Projection):
 
     def forward(self, rows: Tensor) -> Tensor:
         """``(n, dim + features)`` to ``(n, dim)``"""
-        return brought_to(self.length, super().forward(rows))
+        return scaled_to_length(self.length, super().forward(rows))
 
 
 class EnsembleTowers(TwoTowers):

@@ -21,6 +21,6 @@ def masked_mean(states: Tensor, keep: Tensor) -> Tensor:
     return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
 
-def brought_to(length: float | None, vectors: Tensor) -> Tensor:
+def scaled_to_length(length: float | None, vectors: Tensor) -> Tensor:
     """Scale vectors ``(n, dim)`` to this Euclidean length; None leaves them unchanged."""
     return vectors if length is None else F.normalize(vectors, dim=1) * length

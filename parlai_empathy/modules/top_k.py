@@ -43,12 +43,12 @@ def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     unclear = (values[:, count - 1] == values[:, count]).nonzero().squeeze(1)
     if len(unclear):
         places = places.clone()
-        places[unclear] = _first_of_equals(scores[unclear], values[unclear, count - 1], count)
+        places[unclear] = _first_ties(scores[unclear], values[unclear, count - 1], count)
     places = places.sort(dim=1).values
     return scores.gather(1, places), places
 
 
-def _first_of_equals(scores: Tensor, least: Tensor, count: int) -> Tensor:
+def _first_ties(scores: Tensor, least: Tensor, count: int) -> Tensor:
     """Return the indices of all numbers above ``least`` and of the first ones equal to it: ``(rows, count)``.
 
     :param least: ``(rows,)``, the smallest of the ``count`` largest numbers.

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from parlai_empathy.modules.dropout import dropped
 from parlai_empathy.modules.embedding_lookup import looked_up_together
 from parlai_empathy.modules.length_buckets import length_buckets
-from parlai_empathy.modules.pooling import brought_to, masked_mean
+from parlai_empathy.modules.pooling import masked_mean, scaled_to_length
 
 
 class TransformerEncoder(nn.Module):
@@ -71,7 +71,7 @@ class TransformerEncoder(nn.Module):
         states = dropped(words + self.positions[: tokens.size(1)], self.dropout, self.training)  # (batch, length, dim)
         for layer in self.layers:
             states = layer(states, src_key_padding_mask=mask)
-        return brought_to(self.length, masked_mean(states, ~mask))
+        return scaled_to_length(self.length, masked_mean(states, ~mask))
 
 
 class EncoderLayer(nn.TransformerEncoderLayer):

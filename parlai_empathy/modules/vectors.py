@@ -31,7 +31,7 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
                 word, *numbers = line.rstrip().split(" ")
                 if number == 1 and len(numbers) == 1:
                     continue
-                if word in ids and word not in found and not _goes_on(numbers, weight):
+                if word in ids and word not in found and not _word_continues(numbers, weight):
                     weight.data[ids[word]] = _vector(path, number, numbers, weight)
                     found.add(word)
     except (OSError, UnicodeDecodeError) as error:
@@ -42,7 +42,7 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
     return len(found)
 
 
-def _goes_on(numbers: list[str], weight: Tensor) -> bool:
+def _word_continues(numbers: list[str], weight: Tensor) -> bool:
     """Whether the text after the first space still belongs to the word."""
     return len(numbers) > weight.size(1) and not _is_finite(numbers[0])
 

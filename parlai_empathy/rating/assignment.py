@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from parlai_empathy.rating.database import Row, Transaction
-from parlai_empathy.rating.progress import UNLIMITED, Standing, ask_standing, has_enough
+from parlai_empathy.rating.progress import UNLIMITED, Standing, has_enough, query_progress
 from parlai_empathy.rating.study import Study
 
 OPEN, DONE, LATE, BACK = "open", "done", "late", "back"
@@ -48,11 +48,11 @@ _PICK = f"""
 def standing(t: Transaction, study: Study, rater: str, now: float) -> Standing:
     """Time out overdue assignments, then return the progress of a rater and of the study."""
     sql = "SELECT * FROM rating_assignments WHERE study = :study AND state = 'open' AND deadline < :now"
-    late, found = t.ask(sql, study=study.name, now=now), ask_standing(t, study, rater)
+    late, found = t.ask(sql, study=study.name, now=now), query_progress(t, study, rater)
     if rows := late():
         for row in rows:
             leave(t, row, LATE, now)
-        found = ask_standing(t, study, rater)
+        found = query_progress(t, study, rater)
     return found()
 
 
@@ -95,7 +95,7 @@ def can_resume(t: Transaction, study: Study, row: Row, total: int) -> bool:
         version=row["version"],
         place=row["place"],
     )
-    found = ask_standing(t, study, row["rater"])()
+    found = query_progress(t, study, row["rater"])()
     if found.count(OPEN, DONE) >= total or any(item["filled"] >= item["quota"] for item in items()):
         return False
     return not _swaps(study) or _side(found, row["arm"]) in (None, row["swapped"])
@@ -148,7 +148,7 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
         item = _pick(t, study, rater, found, draw, is_check=True) or item
     if item is None and study.kind == "chat" and number == 1 and found.count(BACK):
         # Models that were down must not lock a rater out. A rater who has judged a chat can finish without them.
-        _forget_given_back(t, study, rater)
+        _reoffer_given_back(t, study, rater)
         item = _pick(t, study, rater, found, draw, is_check=False)
     if item is None:
         return None
@@ -170,7 +170,7 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
     return {**item, **row}
 
 
-def _forget_given_back(t: Transaction, study: Study, rater: str) -> None:
+def _reoffer_given_back(t: Transaction, study: Study, rater: str) -> None:
     """Make the subjects that a rater has given back available to them once more."""
     sql = "UPDATE rating_assignments SET subject = id WHERE study = :study AND rater = :rater AND state = 'back'"
     t.send(sql, study=study.name, rater=rater)
@@ -187,11 +187,11 @@ def _pick(t: Transaction, study: Study, rater: str, found: Standing, draw: rando
     """
     arms = _shuffled((row for row in found.arms if row["is_check"] == is_check), draw)
     in_order = sorted(arms, key=lambda row: (found.count(OPEN, DONE, arm=row["arm"]), row["filled"]))
-    picked = (_pick_of_arm(t, study, rater, draw, row["arm"], is_check) for row in in_order)
+    picked = (_pick_item(t, study, rater, draw, row["arm"], is_check) for row in in_order)
     return next((item for item in picked if item is not None), None)
 
 
-def _pick_of_arm(t: Transaction, study: Study, rater: str, draw: random.Random, arm: str, is_check: bool) -> Row | None:
+def _pick_item(t: Transaction, study: Study, rater: str, draw: random.Random, arm: str, is_check: bool) -> Row | None:
     """The item of an arm with the fewest ratings, among those new to the rater; ties are broken by lot."""
     return t.row(
         _PICK,

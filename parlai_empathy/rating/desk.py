@@ -12,7 +12,7 @@ from parlai_empathy.rating.answering import Said, Submission
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.names import NOT_EXCLUDED
 from parlai_empathy.rating.outcomes import ArmCount, Assignment, Nothing, Outcome, Progress, Rater
-from parlai_empathy.rating.progress import arm_counts, why_nothing
+from parlai_empathy.rating.progress import arm_counts, no_item_reason
 from parlai_empathy.rating.questions import clean
 from parlai_empathy.rating.registration import item_of, register
 from parlai_empathy.rating.store import Store
@@ -303,7 +303,7 @@ class Desk:
                 assignment.resume(t, row, number, now, now + self._time)
                 return handed({**row, "number": number, "deadline": now + self._time})
         new = assignment.assign(t, self.study, rater, standing, total, now)
-        return why_nothing(t, self.study, rater, number) if new is None else handed(new)
+        return no_item_reason(t, self.study, rater, number) if new is None else handed(new)
 
     def _again(self, t: Transaction, row: Row, now: float) -> Assignment:
         """The open item, with its time limit restarted."""

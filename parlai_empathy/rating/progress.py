@@ -28,7 +28,7 @@ class Standing(NamedTuple):
         return sum(many for (state, name), many in self.own.items() if state in states and arm in (None, name))
 
 
-def ask_standing(t: Transaction, study: Study, rater: str) -> Callable[[], Standing]:
+def query_progress(t: Transaction, study: Study, rater: str) -> Callable[[], Standing]:
     """Query the progress of a rater and of the study; the returned function waits for the result."""
     own = t.ask(
         "SELECT state, arm, count(*) AS many FROM rating_assignments WHERE study = :study AND rater = :rater "
@@ -47,7 +47,7 @@ def has_enough(study: Study, arms: list[Row]) -> bool:
     return goal is not None and all(arm["filled"] >= goal for arm in arms if not arm["is_check"])
 
 
-def why_nothing(t: Transaction, study: Study, rater: str, number: int) -> Nothing:
+def no_item_reason(t: Transaction, study: Study, rater: str, number: int) -> Nothing:
     """Why there is no item for a rater.
 
     :param number: the number that the rater's next item would have, from 1.

@@ -18,7 +18,7 @@ _GRACE = 10
 """Seconds that a worker goes on after SIGTERM: a training needs its batch to finish the step."""
 
 
-def build_dictionary_without_them(build_dict: Any) -> None:
+def build_dictionary_without_workers(build_dict: Any) -> None:
     """Build a dictionary in one process: ParlAI would start the workers, which need a model that batches examples."""
     build = build_dict.build_dict
 
@@ -32,7 +32,7 @@ def build_dictionary_without_them(build_dict: Any) -> None:
     build_dict.build_dict = build_alone
 
 
-def seed_them(worlds: Any) -> None:
+def seed_workers(worlds: Any) -> None:
     """Seed the examples that each worker draws with ``--seed``: Python seeds every forked process at random.
 
     With one worker, trainings are then reproducible; with several, the order depends on which has a batch ready first.
@@ -48,7 +48,7 @@ def seed_them(worlds: Any) -> None:
     world.launch_process = classmethod(launch_process)
 
 
-def let_them_outlive_signals(worlds: Any) -> None:
+def outlive_signals(worlds: Any) -> None:
     """Let a training finish its step: it would wait for ever for a batch of workers that have ended.
 
     Workers end with the training, however it ends.
@@ -62,7 +62,7 @@ def let_them_outlive_signals(worlds: Any) -> None:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             return start_processes(  # type: ignore[no-untyped-call]
-                _launch_behind_a_training,
+                _launch_worker,
                 args=(launch, os.getpid(), self.opt, self.get_model_agent(), self._process_queue),
                 nprocs=self._num_workers,
                 join=False,
@@ -75,7 +75,7 @@ def let_them_outlive_signals(worlds: Any) -> None:
     worlds.BackgroundDriverWorld._start_processes = _start_processes
 
 
-def _launch_behind_a_training(index: int, launch: Callable[..., None], training: int, *args: Any) -> None:
+def _launch_worker(index: int, launch: Callable[..., None], training: int, *args: Any) -> None:
     def end_if_orphaned(signal_number: int, frame: Any) -> None:  # torch asks the system to send SIGINT then
         if os.getppid() != training:
             os._exit(1)

@@ -28,7 +28,7 @@ def keep_best_model(train_model: Any) -> None:
     train_model.TrainLoop.__init__ = __init__
 
 
-def end_what_was_over(train_model: Any) -> None:
+def only_evaluate_finished(train_model: Any) -> None:
     """When the command of a finished training is run again, only evaluate its model: ParlAI checks for the end after
     each step, and so would train one more step each time.
 
@@ -44,7 +44,7 @@ def end_what_was_over(train_model: Any) -> None:
             or 0 < self.opt["validation_patience"] <= self.impatience
         )
 
-    def steps_that_are_left(self: Any) -> Any:
+    def remaining_steps(self: Any) -> Any:
         if is_over(self):
             self._total_epochs = self._preempted_epochs
 
@@ -55,10 +55,10 @@ def end_what_was_over(train_model: Any) -> None:
             self.world.parley = parley
         yield from train_steps(self)
 
-    train_model.TrainLoop.train_steps = steps_that_are_left
+    train_model.TrainLoop.train_steps = remaining_steps
 
 
-def validate_at_the_end(train_model: Any) -> None:
+def validate_at_end(train_model: Any) -> None:
     """Validate once more at the end of a training: ParlAI does not, and so loses what the last steps learnt."""
     loop, over = train_model.TrainLoop, train_model.StopTrainException
     ask = loop._get_time  # called right before ParlAI checks for the end

@@ -14,7 +14,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _ADVICE = b"\nStopping after this step; Ctrl-C once more stops at once, and saves nothing.\n"
 
 
-def save_what_was_learnt(train_model: Any) -> None:
+def save_on_signal(train_model: Any) -> None:
     """Finish the step, save a checkpoint, then exit; the same command resumes from there.
 
     With several processes the first one decides, and the others exit after the same step. A validation is abandoned at

@@ -10,7 +10,7 @@ from parlai_empathy.errors import OptionError
 _NO_TASK = "--task is missing: name the data, such as -t empathy:empathetic_dialogues"
 
 
-def name_missing_task(worlds: Any) -> None:
+def report_missing_task(worlds: Any) -> None:
     """Check for ``--task`` where a task's examples are read."""
     make = worlds.create_task
 
@@ -23,7 +23,7 @@ def name_missing_task(worlds: Any) -> None:
     worlds.create_task = create_task
 
 
-def name_missing_task_of_evaluation(eval_model: Any) -> None:
+def report_missing_evaluation_task(eval_model: Any) -> None:
     """Check for ``--task`` in an evaluation, which splits the task's name before it reads examples."""
     evaluate = eval_model.eval_model
 
@@ -36,7 +36,7 @@ def name_missing_task_of_evaluation(eval_model: Any) -> None:
     eval_model.eval_model = evaluate_task
 
 
-def name_missing_model(agents: Any) -> None:
+def report_missing_model(agents: Any) -> None:
     """Check for ``--model`` or ``--model-file`` where an agent is created."""
     make = agents.create_agent
 
@@ -51,7 +51,7 @@ def name_missing_model(agents: Any) -> None:
     agents.create_agent = create_agent
 
 
-def name_missing_file(opt_module: Any) -> None:
+def report_missing_file(opt_module: Any) -> None:
     """Name a missing file of ``--init-opt``; ParlAI has already looked for a preset of that name."""
     load = opt_module.Opt.load_init.__func__
 
@@ -65,7 +65,7 @@ def name_missing_file(opt_module: Any) -> None:
     opt_module.Opt.load_init = classmethod(load_init)
 
 
-def name_unknown_in_file(params: Any) -> None:
+def report_unknown_in_file(params: Any) -> None:
     """Name an unknown option in a file of ``--init-opt``: a saved model's ``.opt`` has some that no command takes."""
     load = params.ParlaiParser._load_opts
 

@@ -49,12 +49,12 @@ def write_stats_whole(train_model: Any) -> None:
     train_model.TrainLoop._save_train_stats = save_whole
 
 
-def name_full_disks(torch_agent: Any) -> None:
+def report_full_disk(torch_agent: Any) -> None:
     """Report weights that cannot be written, as on a full disk, in one line, and remove the incomplete file."""
     save = torch_agent.atomic_save
 
     @functools.wraps(save)
-    def save_or_say_why(state_dict: Any, path: str) -> None:
+    def save_or_raise(state_dict: Any, path: str) -> None:
         try:
             save(state_dict, path)
         except (OSError, RuntimeError) as error:
@@ -68,13 +68,13 @@ def name_full_disks(torch_agent: Any) -> None:
                 "checkpoint"
             ) from error
 
-    torch_agent.atomic_save = save_or_say_why
+    torch_agent.atomic_save = save_or_raise
 
 
 # --- missing or broken ------------------------------------------------------------------------------------------------
 
 
-def name_missing_models(agents: Any) -> None:
+def report_missing_models(agents: Any) -> None:
     """Name the missing file if an agent cannot be created without it, and suggest what exists instead."""
     make = agents.create_agent
 
@@ -83,7 +83,7 @@ def name_missing_models(agents: Any) -> None:
         try:
             return make(opt, requireModelExists)
         except RuntimeError as error:
-            what_is_missing = _what_is_missing(opt, requireModelExists)
+            what_is_missing = _missing_part(opt, requireModelExists)
             if what_is_missing is None:
                 raise
             raise ModelFileError(what_is_missing) from error
@@ -91,7 +91,7 @@ def name_missing_models(agents: Any) -> None:
     agents.create_agent = create_agent
 
 
-def name_broken_options(opt_module: Any) -> None:
+def report_broken_options(opt_module: Any) -> None:
     """Name a file of options that cannot be read."""
     load = opt_module.Opt.load.__func__
 
@@ -107,7 +107,7 @@ def name_broken_options(opt_module: Any) -> None:
     opt_module.Opt.load = classmethod(load_or_name)
 
 
-def name_broken_stats(train_model: Any) -> None:
+def report_broken_stats(train_model: Any) -> None:
     """Name the file if a training cannot resume because its progress cannot be read."""
     begin = train_model.TrainLoop.__init__
 
@@ -135,7 +135,7 @@ def _check_stats(path: str) -> None:
         ) from error
 
 
-def _what_is_missing(opt: Mapping[str, Any], must_exist: bool) -> str | None:
+def _missing_part(opt: Mapping[str, Any], must_exist: bool) -> str | None:
     """Say what is missing to create this agent; ``None`` if it failed for another reason."""
     model_file = opt.get("model_file")
     if not model_file:

@@ -33,7 +33,7 @@ def train_on_several_cpus(distributed: Any) -> None:
         import torch
 
         _check_world_size(opt)
-        with _end_the_others_after_a_failure():
+        with _end_others_on_failure():
             _build_dictionary(opt, rank + rank_offset)
         if opt.get("seed") is not None:
             random.seed(opt["seed"] + rank + rank_offset)
@@ -41,7 +41,7 @@ def train_on_several_cpus(distributed: Any) -> None:
             context = context_on_gpus(rank, opt, rank_offset, gpu, init_method)
         else:
             context = _context_on_cpus(distributed, rank + rank_offset, opt, init_method)
-        with context as opt, _end_the_others_after_a_failure():
+        with context as opt, _end_others_on_failure():
             yield opt
 
     def all_gather_list(data: Any) -> list[Any]:
@@ -83,7 +83,7 @@ def _check_world_size(opt: Any) -> None:
 
 
 @contextlib.contextmanager
-def _end_the_others_after_a_failure() -> Iterator[None]:
+def _end_others_on_failure() -> Iterator[None]:
     """End the processes that ``multiprocessing_train`` has spawned if the first process fails.
 
     They would wait half an hour for its next message, and it for their end.

@@ -20,7 +20,7 @@ _NOT_MEASURED = {
 }  # counters in a validation's report
 
 
-def refuse_what_cannot_train(train_model: Any) -> None:
+def check_training_options(train_model: Any) -> None:
     """Check the options before a training begins; an agent may add checks in a method ``check_training``."""
     begin = train_model.TrainLoop.__init__
 
@@ -34,7 +34,7 @@ def refuse_what_cannot_train(train_model: Any) -> None:
     train_model.TrainLoop.__init__ = __init__
 
 
-def name_missing_metric(train_model: Any) -> None:
+def report_missing_metric(train_model: Any) -> None:
     """Save a checkpoint if the first validation lacks ``--validation-metric``, and list the metrics that it has."""
     validate = train_model.TrainLoop.validate
 

@@ -17,14 +17,14 @@ def keep_underscores(params: Any) -> None:
     params.fix_underscores = _with_plain_names
 
 
-def take_for_typed(params: Any) -> None:
+def override_saved_value(params: Any) -> None:
     """Let a value given with ``=`` override a saved model's, as one given without ``=`` does."""
     process = params.ParlaiParser._process_args_to_opts
 
     @functools.wraps(process)
     def _process_args_to_opts(self: Any, args_that_override: Sequence[str] | None = None) -> None:
         typed = sys.argv[1:] if args_that_override is None else args_that_override
-        self.overridable.update(_typed_as_one_word(self, typed))
+        self.overridable.update(_given_with_equals_sign(self, typed))
         process(self, args_that_override)
 
     params.ParlaiParser._process_args_to_opts = _process_args_to_opts
@@ -41,7 +41,7 @@ def _with_plain_name(word: Any) -> Any:
     return name.replace("_", "-") + sign + value
 
 
-def _typed_as_one_word(parser: Any, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _given_with_equals_sign(parser: Any, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Yield the key and the parsed value of each option that was given as ``--option=value``."""
     read = vars(parser.args)
     command = read.get("_subparser")

@@ -33,12 +33,12 @@ def agreement_report(
     :raises NotComputableError: if no item of any question has two ratings, a rating is not on the scale, or there is no
         scale and there are too many distinct ratings.
     """
-    if not any(map(_two_on_an_item, questions.values())):
+    if not any(map(_has_two_ratings, questions.values())):
         raise NotComputableError("no agreement: no item has two ratings of the same question")
     tables, plots = [], []
     for question, items in questions.items():
         name = question or "ratings"
-        if not _two_on_an_item(items):
+        if not _has_two_ratings(items):
             tables.append(Table(name, _HEADER, [], [f"- none of {len(items):,} items has two ratings"]))
             continue
         found = agreement(items, scale or _values(name, items), seed, resamples)
@@ -57,7 +57,7 @@ def _values(name: str, items: Sequence[Sequence[float]]) -> list[float]:
     return values
 
 
-def _two_on_an_item(items: Sequence[Sequence[float]]) -> bool:
+def _has_two_ratings(items: Sequence[Sequence[float]]) -> bool:
     return any(len(ratings) > 1 for ratings in items)
 
 

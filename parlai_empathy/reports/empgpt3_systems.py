@@ -81,7 +81,7 @@ def people_of(logs: Iterable[Sequence[LoggedReply]]) -> System | None:
     most: Counter[LoggedReply] = Counter()
     for log in logs:
         for system in dict.fromkeys(one.system for one in log):
-            most |= Counter(_asked_of(one) for one in log if one.system == system and one.references)
+            most |= Counter(_item_of_reply(one) for one in log if one.system == system and one.references)
     items = list(most.elements())
     if not items:
         return None
@@ -89,6 +89,6 @@ def people_of(logs: Iterable[Sequence[LoggedReply]]) -> System | None:
     return System(PEOPLE, replies, items=[one.answers for one in items])
 
 
-def _asked_of(one: LoggedReply) -> LoggedReply:
+def _item_of_reply(one: LoggedReply) -> LoggedReply:
     """Return the item of a logged reply, without the reply."""
     return LoggedReply("", one.context, one.references, one.emotion)

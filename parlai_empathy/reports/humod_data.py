@@ -32,7 +32,7 @@ def data_report(pairs: Sequence[Pair], title: str) -> Report:
 
 
 def _size(pairs: Sequence[Pair]) -> Table:
-    wide = [column for column in _columns(pairs) if not _groups_people(_values(pairs, column))]
+    wide = [column for column in _columns(pairs) if not _is_grouping(_values(pairs, column))]
     return Table(
         "Size",
         ["what", "number"],
@@ -132,7 +132,7 @@ def _people(pairs: Sequence[Pair]) -> list[tuple[Table, Bars]]:
     columns = {column: _values(pairs, column) for column in _columns(pairs)}
     raters = next((columns[name] for name in _RATER if name in columns), None)
     ratings = [rating for pair in pairs if pair.raters for rating in pair.ratings]
-    return [_group(column, values, ratings, raters) for column, values in columns.items() if _groups_people(values)]
+    return [_group(column, values, ratings, raters) for column, values in columns.items() if _is_grouping(values)]
 
 
 def _columns(pairs: Sequence[Pair]) -> list[str]:
@@ -144,7 +144,7 @@ def _values(pairs: Sequence[Pair], column: str) -> list[str]:
     return [rater.get(column, "") or "(not told)" for pair in pairs for rater in pair.raters]
 
 
-def _groups_people(values: Sequence[str]) -> bool:
+def _is_grouping(values: Sequence[str]) -> bool:
     return 1 < len(set(values)) <= _MOST_VALUES
 
 

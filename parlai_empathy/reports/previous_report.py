@@ -9,7 +9,7 @@ from pathlib import Path
 _WRITTEN = re.compile(r"items\.jsonl|[^/\\\0]+\.png|tables/[^/\\\0]+\.csv")
 
 
-def remove_former(folder: Path) -> None:
+def remove_previous(folder: Path) -> None:
     """Remove the items, plots and tables that the folder's ``report.json`` lists, and nothing else.
 
     :raises OSError: if one of them cannot be removed.

@@ -19,7 +19,7 @@ from parlai_empathy.reports.csv_tables import save_tables
 from parlai_empathy.reports.file_names import file_names
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Plot, draw, drawing
-from parlai_empathy.reports.previous_report import remove_former
+from parlai_empathy.reports.previous_report import remove_previous
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Report:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with own_turn(folder):
-                remove_former(folder)
+                remove_previous(folder)
                 self._write(folder)
         except OSError as error:
             advice = remedy(error, "name another folder")

@@ -25,7 +25,7 @@ from parlai_empathy.errors import DataError
 from parlai_empathy.files.text_file import has_half_characters
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs_records import read_csv, read_json_lines
-from parlai_empathy.scoring.logs_text import begins_a_block, read_blocks
+from parlai_empathy.scoring.logs_text import read_blocks, starts_block
 
 __all__ = ["LoggedReply", "read_replies_log"]
 
@@ -78,7 +78,7 @@ def _reader(path: Path, begun: Sequence[tuple[int, str]]) -> Callable[[Lines, Pa
     number, first = begun[-1] if begun else (0, "")
     if first.lstrip().startswith("{"):
         return read_json_lines
-    if begins_a_block(first):
+    if starts_block(first):
         return read_blocks
     if not first.strip():
         raise DataError(f"{path} is empty: name a log of replies")

@@ -38,7 +38,7 @@ class _Block:
     reference: str | None = None
 
 
-def begins_a_block(line: str) -> bool:
+def starts_block(line: str) -> bool:
     """Whether a line is the first of a block."""
     return _key(line) == _FIRST
 
@@ -57,7 +57,7 @@ def read_blocks(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Logged
     for number, line in lines:
         if not line.strip(" \t\r\n-"):  # blank, or CEM's separator between blocks
             continue
-        if begins_a_block(line):
+        if starts_block(line):
             if block:
                 yield from _records(block, path)
             block = _Block(number, line.partition(":")[2].strip())

@@ -35,7 +35,7 @@ def open_wordnet() -> Any:
     :raises MissingDependencyError: if it is not found.
     :raises DataError: if it cannot be read.
     """
-    root = _among_nltks_data() or _folder()
+    root = _find_in_nltk_data() or _folder()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that other languages are missing
@@ -50,7 +50,7 @@ def open_wordnet() -> Any:
         raise DataError(f"{root}: WordNet cannot be read ({reason}): {remedy}") from error
 
 
-def _among_nltks_data() -> Any:
+def _find_in_nltk_data() -> Any:
     """Return NLTK's pointer to the folder or the path in the archive; None if there is neither."""
     import nltk.data  # type: ignore[import-untyped]
 

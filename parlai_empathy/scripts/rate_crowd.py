@@ -33,7 +33,7 @@ class RateCrowd(ParlaiScript):
         parser = command_parser("Get raters from Amazon Mechanical Turk, Prolific and other marketplaces")
         # No `choices`: ParlAI first parses a command line that still starts with the command's name.
         parser.add_argument("action", nargs="?", default=None, metavar="ACTION", help=f"One of: {', '.join(_ACTIONS)}.")
-        _add_which(parser)
+        _add_batch(parser)
         _add_terms(parser)
         _add_payment(parser)
         parser.set_defaults(loglevel="warning")
@@ -49,7 +49,7 @@ class RateCrowd(ParlaiScript):
         rate_crowd.run(self.opt)
 
 
-def _add_which(parser: ParlaiParser) -> None:
+def _add_batch(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Which work")
     group.add_argument("--study", default=None, metavar="STUDY", help=f"A file, or one of: {', '.join(STUDIES)}.")
     group.add_argument(

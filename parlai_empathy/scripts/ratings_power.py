@@ -26,7 +26,7 @@ class RatingsPower(ParlaiScript):
         """Declare the options: the differences to detect, the power, the study's design."""
         parser = command_parser("Compute how many ratings are needed to detect a difference between two systems")
         group = parser.add_argument_group("Power")
-        _add_wishes(group)
+        _add_targets(group)
         _add_design(group)
         add_ratings(group)
         group.add_argument(
@@ -48,7 +48,7 @@ class RatingsPower(ParlaiScript):
         return ratings_power.run(self.opt, _SAME_REPLY)
 
 
-def _add_wishes(group: Any) -> None:
+def _add_targets(group: Any) -> None:
     group.add_argument(
         "--difference",
         type=float,

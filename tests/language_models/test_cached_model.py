@@ -84,26 +84,26 @@ def test_answers_before_a_failure_are_cached(path: Path) -> None:
 
 
 def test_streamed_answer_is_cached_and_replayed_at_once(path: Path) -> None:
-    told: list[str] = []
+    reported: list[str] = []
     backend = Counting()
     model = CachedModel(backend, Cache(path))
-    first = model.stream("one two", Sampling(seed=1), told.append)
-    assert told == ["one", "one two"]
-    second = model.stream("one two", Sampling(seed=1), told.append)
-    assert told[2:] == ["one two"]
+    first = model.stream("one two", Sampling(seed=1), reported.append)
+    assert reported == ["one", "one two"]
+    second = model.stream("one two", Sampling(seed=1), reported.append)
+    assert reported[2:] == ["one two"]
     assert (first, second) == (Completion("one two", "stop", 2, 2), Completion("one two", "stop", 2, 2, cached=True))
     assert model.complete(["one two"], Sampling(seed=1)) == [second]  # streamed or not
     assert backend.asked == ["one two"]
     assert (model.usage.requests, model.usage.cached) == (1, 2)
-    assert model.stream("one two", Sampling(seed=2), told.append) == first
+    assert model.stream("one two", Sampling(seed=2), reported.append) == first
 
 
 def test_completed_answer_is_served_to_stream(path: Path) -> None:
-    told: list[str] = []
+    reported: list[str] = []
     model = CachedModel(Counting(), Cache(path))
     model.complete(["one two"], Sampling())
-    assert model.stream("one two", Sampling(), told.append) == Completion("one two", "stop", 2, 2, cached=True)
-    assert told == ["one two"]
+    assert model.stream("one two", Sampling(), reported.append) == Completion("one two", "stop", 2, 2, cached=True)
+    assert reported == ["one two"]
 
 
 def test_partial_and_missing_answers_are_not_cached(path: Path) -> None:

@@ -43,10 +43,12 @@ def test_empty_prompt_gives_no_answer() -> None:
 
 
 def test_stream_reports_word_by_word() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     model = EchoModel()
     sampling = Sampling(max_tokens=3, stop=("d",))
-    assert model.stream("a  b\nc d", sampling, told.append) == model.complete(["a  b\nc d"], sampling)[0]
-    assert model.stream("", sampling, told.append) == NoAnswer("an empty text")
-    assert model.stream((Message("user", "I am sad"),), Sampling(), told.append) == Completion("I am sad", "stop", 3, 3)
-    assert told == ["c", "I", "I am", "I am sad"]
+    assert model.stream("a  b\nc d", sampling, reported.append) == model.complete(["a  b\nc d"], sampling)[0]
+    assert model.stream("", sampling, reported.append) == NoAnswer("an empty text")
+    assert model.stream((Message("user", "I am sad"),), Sampling(), reported.append) == Completion(
+        "I am sad", "stop", 3, 3
+    )
+    assert reported == ["c", "I", "I am", "I am sad"]

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.language_models.completion import cut_at_stop
-from parlai_empathy.language_models.partial_answers import PartialAnswers, certain_part
+from parlai_empathy.language_models.partial_answers import PartialAnswers, final_prefix
 
 TEXTS = st.text("ab", max_size=12)
 STOPS = st.lists(st.text("ab", min_size=1, max_size=4), max_size=3)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("I see. ", "I see. "),
         ("I see. H", "I see. "),
@@ -27,8 +27,8 @@ STOPS = st.lists(st.text("ab", min_size=1, max_size=4), max_size=3)
         ("HHu", "H"),
     ],
 )
-def test_possible_start_of_stop_text_is_held_back(text: str, told: str) -> None:
-    assert certain_part(text, ("Human:",)) == told
+def test_possible_start_of_stop_text_is_held_back(text: str, reported: str) -> None:
+    assert final_prefix(text, ("Human:",)) == reported
 
 
 @given(TEXTS, STOPS)
@@ -39,36 +39,36 @@ def test_certain_part_is_longest_prefix_free_of_possible_stop_texts(text: str, s
         for place in range(len(text))
         if any(text.startswith(one, place) or one.startswith(text[place:]) for one in stop)
     )
-    assert certain_part(text, stop) == text[: next(begins, len(text))]
+    assert final_prefix(text, stop) == text[: next(begins, len(text))]
 
 
 @given(TEXTS, STOPS, st.lists(st.integers(0, 12), max_size=8))
 def test_reported_texts_only_grow_and_prefix_the_final_answer(text: str, stop: list[str], ends: list[int]) -> None:
-    told: list[str] = []
-    teller = PartialAnswers(told.append, stop)
+    reported: list[str] = []
+    partial = PartialAnswers(reported.append, stop)
     for end in sorted(ends):
-        teller.tell(text[:end])
+        partial.report(text[:end])
     final, _ = cut_at_stop(text, stop)
-    assert all(final.startswith(one) for one in told)
-    assert all(later.startswith(one) and later != one for one, later in pairwise(told))
-    assert teller.told == (told[-1] if told else "")
+    assert all(final.startswith(one) for one in reported)
+    assert all(later.startswith(one) and later != one for one, later in pairwise(reported))
+    assert partial.reported == (reported[-1] if reported else "")
 
 
-def told(*texts: str) -> list[str]:
+def reported(*texts: str) -> list[str]:
     found: list[str] = []
-    teller = PartialAnswers(found.append)
+    partial = PartialAnswers(found.append)
     for text in texts:
-        teller.tell(text)
+        partial.report(text)
     return found
 
 
 def test_whitespace_and_repeated_texts_are_not_reported() -> None:
-    assert told("", " ", " \n", " a", " a", " a b") == [" a", " a b"]
+    assert reported("", " ", " \n", " a", " a", " a b") == [" a", " a b"]
 
 
 def test_incomplete_characters_are_held_back() -> None:
     # A tokenizer's decoding of the first two of a character's three bytes, and the first of two UTF-16 surrogates.
-    assert told("a\ufffd\ufffd", "a\u20ac", "a\u20ac\ud83d", "a\u20ac\U0001f642") == [
+    assert reported("a\ufffd\ufffd", "a\u20ac", "a\u20ac\ud83d", "a\u20ac\U0001f642") == [
         "a",
         "a\u20ac",
         "a\u20ac\U0001f642",
@@ -76,4 +76,4 @@ def test_incomplete_characters_are_held_back() -> None:
 
 
 def test_changed_decoding_is_reported_once_it_extends_earlier_text() -> None:
-    assert told("ab", "axx", "abc") == ["ab", "abc"]
+    assert reported("ab", "axx", "abc") == ["ab", "abc"]

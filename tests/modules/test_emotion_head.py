@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from parlai_empathy.modules.emotion_head import EmotionHead, with_own_head
+from parlai_empathy.modules.emotion_head import EmotionHead, keep_own_head
 
 
 def test_parameter_count_matches_paper() -> None:
@@ -28,26 +28,26 @@ HEAD = {"emotion_head.linear.weight": torch.ones(4, 3), "emotion_head.linear.bia
 
 
 def test_missing_head_keeps_its_initial_weights() -> None:
-    found = with_own_head({"a": torch.ones(2)}, OWN)
+    found = keep_own_head({"a": torch.ones(2)}, OWN)
     assert found.keys() == OWN.keys()
     assert found["a"].sum() == 2
     assert found["emotion_head.linear.weight"].sum() == 0
 
 
 def test_matching_head_is_loaded() -> None:
-    assert with_own_head({"a": torch.ones(2), **HEAD}, OWN)["emotion_head.linear.bias"].sum() == 4
+    assert keep_own_head({"a": torch.ones(2), **HEAD}, OWN)["emotion_head.linear.bias"].sum() == 4
 
 
 def test_head_of_other_size_is_not_loaded() -> None:
     other = {"emotion_head.linear.weight": torch.ones(7, 3), "emotion_head.linear.bias": torch.ones(7)}
-    found = with_own_head({"a": torch.ones(2), **other}, OWN)
+    found = keep_own_head({"a": torch.ones(2), **other}, OWN)
     assert {name: values.shape for name, values in found.items()} == {n: v.shape for n, v in OWN.items()}
 
 
 def test_head_is_dropped_for_model_without_one() -> None:
-    assert with_own_head({"a": torch.ones(2), **HEAD}, {"a": torch.zeros(2)}).keys() == {"a"}
+    assert keep_own_head({"a": torch.ones(2), **HEAD}, {"a": torch.zeros(2)}).keys() == {"a"}
 
 
 def test_other_mismatches_are_left_unchanged() -> None:
     """Other mismatches are left for the loading code to report."""
-    assert with_own_head({"b": torch.ones(1)}, OWN).keys() == {"b", *HEAD}
+    assert keep_own_head({"b": torch.ones(1)}, OWN).keys() == {"b", *HEAD}

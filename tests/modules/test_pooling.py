@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from parlai_empathy.modules.pooling import brought_to, masked_mean, token_mask
+from parlai_empathy.modules.pooling import masked_mean, scaled_to_length, token_mask
 
 
 def test_masked_mean_matches_hand_calculation() -> None:
@@ -17,5 +17,5 @@ def test_masked_mean_matches_hand_calculation() -> None:
 
 def test_vectors_are_scaled_to_the_given_length() -> None:
     vectors = torch.tensor([[3.0, 4.0], [0.0, 0.5]])  # of lengths 5 and 0.5
-    torch.testing.assert_close(brought_to(10.0, vectors), torch.tensor([[6.0, 8.0], [0.0, 10.0]]))
-    assert brought_to(None, vectors) is vectors
+    torch.testing.assert_close(scaled_to_length(10.0, vectors), torch.tensor([[6.0, 8.0], [0.0, 10.0]]))
+    assert scaled_to_length(None, vectors) is vectors

@@ -92,7 +92,7 @@ def worker() -> Iterator[Any]:
                 time.sleep(PATIENCE)
 
             training = 0 if left_alone else os.getpid()
-            launch = background_workers._launch_behind_a_training
+            launch = background_workers._launch_worker
             process = context.Process(target=launch, args=(0, wait, training), daemon=True)
             process.start()
             stack.callback(process.kill)
@@ -144,13 +144,13 @@ def test_signal_to_all_processes_saves_a_checkpoint(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_starting_worker_survives_signals(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int) -> None:
-    launch = background_workers._launch_behind_a_training
+    launch = background_workers._launch_worker
 
     def pressed_launch(*args: Any) -> None:
         os.kill(os.getpid(), number)
         launch(*args)
 
-    monkeypatch.setattr(background_workers, "_launch_behind_a_training", pressed_launch)
+    monkeypatch.setattr(background_workers, "_launch_worker", pressed_launch)
     train(tmp_path / "model", "empathy:retrieval", **WORKER)
     assert (tmp_path / "model").is_file()
     assert number not in signal.pthread_sigmask(signal.SIG_BLOCK, ())  # not blocked: it still ends the training

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.reports.plots import Bars
-from parlai_empathy.reports.previous_report import remove_former
+from parlai_empathy.reports.previous_report import remove_previous
 from parlai_empathy.reports.report import Report, Table
 
 BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180]})
@@ -25,9 +25,9 @@ def test_only_files_of_previous_report_are_removed(tmp_path: Path) -> None:
         (tmp_path / mine).write_text("x")
     written = ["heights.png", "items.jsonl", "tables/gone.csv", "tables/t.csv", "tables/t_2.csv"]
     assert below(tmp_path) == sorted([*REPORT, *written, "mine.png", "notes.jsonl", "tables/mine.csv"])
-    remove_former(tmp_path)
+    remove_previous(tmp_path)
     assert below(tmp_path) == sorted([*REPORT, "mine.png", "notes.jsonl", "tables/mine.csv"])
-    remove_former(tmp_path)
+    remove_previous(tmp_path)
 
 
 def test_new_report_replaces_previous_one(tmp_path: Path) -> None:
@@ -51,6 +51,6 @@ def test_invalid_report_json_removes_nothing(tmp_path: Path, content: str) -> No
         (tmp_path / mine).write_text("x")
     (out / "report.json").write_text(content.replace("{}/", f"{tmp_path}/"))
     before = below(tmp_path)
-    remove_former(out)
-    remove_former(tmp_path / "none")
+    remove_previous(out)
+    remove_previous(tmp_path / "none")
     assert below(tmp_path) == before

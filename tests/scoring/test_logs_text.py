@@ -10,7 +10,7 @@ import pytest
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.scoring.logged_reply import LoggedReply
-from parlai_empathy.scoring.logs_text import begins_a_block, read_blocks
+from parlai_empathy.scoring.logs_text import read_blocks, starts_block
 
 LOG = Path("log.txt")
 
@@ -94,12 +94,12 @@ def test_empty_reference_is_dropped() -> None:
 
 @pytest.mark.parametrize("line", ["Emotion: proud", "emotion:proud", " EMOTION : x"])
 def test_emotion_line_begins_a_block(line: str) -> None:
-    assert begins_a_block(line)
+    assert starts_block(line)
 
 
 @pytest.mark.parametrize("line", ["Context: ['a']", "emotional: x", "", "{}"])
 def test_other_lines_do_not_begin_a_block(line: str) -> None:
-    assert not begins_a_block(line)
+    assert not starts_block(line)
 
 
 START = "Emotion: x\nContext: ['a']\n"

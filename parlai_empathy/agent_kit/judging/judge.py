@@ -29,7 +29,7 @@ from parlai_empathy.agent_kit.judging.classes import JudgeClasses
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_line, pairs_of
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
 from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_choices, reply_losses, sampled_choices
-from parlai_empathy.agent_kit.judging.task_classes import bring_classes
+from parlai_empathy.agent_kit.judging.task_classes import set_classes_of_task
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agent_kit.training.finite_loss import check_finite
@@ -57,7 +57,7 @@ class JudgeAgent(PairModelAgent):
         if not shared:
             check_init_model(opt, init_model, JudgeAgent)
             keep_options(opt, self.of_weights)
-            bring_classes(opt)
+            set_classes_of_task(opt)
         super().__init__(opt, shared)
         self.classes: list[str] | None = opt["classes"] or None
         self._scale = JudgeClasses(tuple(self.classes), opt["loss"]) if self.classes else None

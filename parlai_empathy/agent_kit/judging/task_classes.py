@@ -12,7 +12,7 @@ from parlai_empathy.tasks.training_fold import training_teachers
 _ENOUGH = 50  # messages that are enough to tell classes from replies
 
 
-def bring_classes(opt: Opt) -> None:
+def set_classes_of_task(opt: Opt) -> None:
     """Set ``opt["classes"]`` to the training task's classes unless ``--classes`` names them; ParlAI saves them.
 
     A judge of replies has no classes; ``classes_known`` records that as well.

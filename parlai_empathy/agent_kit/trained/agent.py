@@ -43,7 +43,7 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
     options = path.with_name(f"{path.name}.opt") if path.name else path
     if not (path.is_file() and options.is_file()):
         raise ModelFileError(f"{where} is not a trained model: {path.name} and {path.name}.opt must exist")
-    with _naming_an_agent(f"{where}.opt"):
+    with _agent_named_in_errors(f"{where}.opt"):
         opt = json.loads(options.read_text(encoding="utf-8"))
         if not isinstance(opt, dict) or not isinstance(opt["model"], str):
             raise TypeError("expected options in JSON, including an agent's name")
@@ -62,7 +62,7 @@ def agent_class(opt: Mapping[str, Any], where: str | Path) -> Any:
     :param where: the file that the options came from, for errors.
     :raises ModelFileError: if they do not name an agent that can be found.
     """
-    with _naming_an_agent(where):
+    with _agent_named_in_errors(where):
         return load_agent_module(opt["model"])
 
 
@@ -90,7 +90,7 @@ def weights_of(agent: Any) -> str:
     return weights_fingerprint(getattr(agent, "bare_model", agent.model))[:8]
 
 
-def _naming_an_agent(where: str | Path) -> AbstractContextManager[None]:
+def _agent_named_in_errors(where: str | Path) -> AbstractContextManager[None]:
     """ParlAI's loader raises a different error for each way in which a name can be wrong."""
     return _in_one_line(f"{where} names no agent", "train the model again")
 

@@ -15,7 +15,7 @@ class TextCache(Generic[T]):
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self._limit = most
         self._values: dict[str, T] = {}
 
     def of(self, texts: Sequence[str], compute: Callable[[list[int]], Sequence[T]]) -> list[T]:
@@ -29,6 +29,6 @@ class TextCache(Generic[T]):
         if new:
             values.update(zip(new, compute(list(new.values())), strict=True))
         for text in new:
-            if len(self._values) < self._most:
+            if len(self._values) < self._limit:
                 self._values[text] = values[text]
         return [values[text] for text in texts]

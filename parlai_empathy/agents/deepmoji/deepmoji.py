@@ -77,7 +77,7 @@ class DeepmojiAgent(JudgeAgent):
             dropout=opt["dropout"],
         )
         if self._published:
-            _begin_with_published(model, self._published)
+            _load_published(model, self._published)
             logging.info(
                 f"{opt['deepmoji_weights']}: vectors of {len(self._published.words):,} of the {len(self.dict):,} words"
             )
@@ -153,10 +153,10 @@ class DeepmojiAgent(JudgeAgent):
             return
         if self._chain.is_over:
             raise StopTrainException("chain-thaw's last stage, which no longer improves")
-        self._go_back_to_the_best()
+        self._reload_best()
         self._thaw()
 
-    def _go_back_to_the_best(self) -> None:
+    def _reload_best(self) -> None:
         """Reload the best model so far, which ParlAI has saved; without a model file, keep the current weights."""
         path = self.opt.get("model_file")
         if path and Path(path).is_file():
@@ -175,7 +175,7 @@ def _is_trained(opt: Opt) -> bool:
     return is_resumed(opt) or bool(opt.get("model_file") and Path(opt["model_file"]).is_file())
 
 
-def _begin_with_published(model: DeepMoji, published: TorchMoji) -> None:
+def _load_published(model: DeepMoji, published: TorchMoji) -> None:
     """Copy the published weights; added words and the head keep their initial weights."""
     weights = dict(published.weights)
     known = weights.pop("embedding.weight")

@@ -29,13 +29,13 @@ _DEFAULTS: dict[str, Any] = {
 def add(parser: ParlaiParser) -> ParlaiParser:
     """Add the options, and set defaults of ParlAI's options."""
     group = parser.add_argument_group("DeepMoji (empathy:deepmoji)")
-    _add_of_beginning(group)
-    _add_of_network(group)
+    _add_initial_weights(group)
+    _add_network(group)
     set_defaults(parser, _DEFAULTS)
     return parser
 
 
-def _add_of_beginning(group: Any) -> None:
+def _add_initial_weights(group: Any) -> None:
     """Add the options for the initial weights, and for which layers are trained."""
     group.add_argument(
         "--deepmoji-weights",
@@ -71,7 +71,7 @@ def _add_of_beginning(group: Any) -> None:
     )
 
 
-def _add_of_network(group: Any) -> None:
+def _add_network(group: Any) -> None:
     group.add_argument("--embedding-size", type=int, default=256, help="Size of word vectors (the paper's 256).")
     group.add_argument(
         "--hidden-size", type=int, default=512, help="Units of each LSTM, in each direction (the paper's 512)."

@@ -39,7 +39,7 @@ def base_part(kind: type[TorchAgent], name: str) -> FrozenPart:
     return FrozenPart("base_model", "base", f"a trained model of {name}", check)
 
 
-def be_as_base(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
+def copy_base_options(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:
     """Set options to those of the base model.
 
     :param names: the options to set; those that the base lacks are skipped.

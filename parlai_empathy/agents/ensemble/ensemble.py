@@ -16,7 +16,7 @@ from torch import Tensor
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.draws import seed_weights
-from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
+from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, copy_base_options, dictionary_of
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent, RetrievalDictionary
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
@@ -79,7 +79,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         if shared:
             self._contexts, self._replies = shared["contexts"], shared["replies"]
         else:
-            be_as_base(opt, BASE, _OF_THE_BASE)
+            copy_base_options(opt, BASE, _OF_THE_BASE)
         super().__init__(opt, shared)
 
     def build_model(self) -> TwoTowers:

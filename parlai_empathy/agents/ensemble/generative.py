@@ -16,7 +16,7 @@ from torch import Tensor
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.draws import seed_weights
-from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, be_as_base, dictionary_of
+from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, copy_base_options, dictionary_of
 from parlai_empathy.agents.generative.dictionary import GenerativeDictionary
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
 from parlai_empathy.agents.multitask.generative import encoder_size
@@ -64,7 +64,7 @@ class GenerativeAgent(Ensemble, Generator):
         if shared:
             self._features = shared["features"]
         else:
-            be_as_base(opt, BASE, _OF_THE_BASE)
+            copy_base_options(opt, BASE, _OF_THE_BASE)
         super().__init__(opt, shared)
 
     def build_model(self, states: Any = None) -> TorchGeneratorModel:

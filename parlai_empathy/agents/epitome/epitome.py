@@ -20,8 +20,8 @@ from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.epitome import options
 from parlai_empathy.agents.epitome.evaluation import level_metrics, rationale_metrics
 from parlai_empathy.agents.epitome.inference import REMEMBERED, EpitomeReader, Judged, read_of
-from parlai_empathy.agents.epitome.mechanisms import bring_mechanisms
-from parlai_empathy.agents.epitome.targets import level_losses, rationale_losses, true_levels, true_marks
+from parlai_empathy.agents.epitome.mechanisms import set_mechanisms_of_task
+from parlai_empathy.agents.epitome.targets import level_losses, rationale_losses, rationale_targets, true_levels
 from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
 
 
@@ -43,7 +43,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         if not shared:
             check_init_model(opt, init_model, EpitomeAgent)
             keep_options(opt, ("hf_model", "responders", "pooling"))
-            bring_mechanisms(opt)
+            set_mechanisms_of_task(opt)
         super().__init__(opt, shared)
         self.mechanisms: list[str] = opt["mechanisms"]
         self.criterion = None  # ParlAI shares one between an agent's copies; the losses here are functions
@@ -82,7 +82,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         return losses
 
     def _marks(self, judged: Judged, observations: Sequence[Message]) -> Tensor:
-        return true_marks(observations, self.mechanisms, judged.responses, judged.rationales.size(2))
+        return rationale_targets(observations, self.mechanisms, judged.responses, judged.rationales.size(2))
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS
 from parlai_empathy.tasks.training_fold import training_teachers
 
 
-def bring_mechanisms(opt: Opt) -> None:
+def set_mechanisms_of_task(opt: Opt) -> None:
     """Set ``opt["mechanisms"]`` to the training task's mechanisms unless ``--mechanisms`` is given; ParlAI saves them.
 
     :raises OptionError: if there is no task, or its messages have no levels.

@@ -37,7 +37,7 @@ def _levels(message: Mapping[str, Any], mechanisms: Sequence[str]) -> list[int]:
     return [levels.get(mechanism, UNKNOWN) for mechanism in mechanisms]
 
 
-def true_marks(
+def rationale_targets(
     messages: Sequence[Mapping[str, Any]], mechanisms: Sequence[str], responses: Sequence[Tokens], length: int
 ) -> Tensor:
     """Return token targets, ``(n, mechanisms, length)``: 1 inside the rationale, 0 outside.

@@ -15,7 +15,7 @@ from parlai_empathy.agents.fasttext.ngrams import END
 _SPACE = re.compile(r"[ \n\r\t\v\f\0]+")  # what fastText splits words at; other whitespace is part of a word
 
 
-def bin_to_begin_with(opt: Opt) -> FasttextFile | None:
+def init_bin(opt: Opt) -> FasttextFile | None:
     """Read the library's file that ``--init-model`` names, unless there is a trained model already.
 
     :raises ModelFileError: if it is missing or damaged.
@@ -30,7 +30,7 @@ class FasttextDictionary(WordDictionary):
     """Words, and the end-of-text token ``</s>``."""
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        file = None if shared else bin_to_begin_with(opt)
+        file = None if shared else init_bin(opt)
         self._is_prebuilt = file is not None
         none = {"dict_nulltoken": "", "dict_starttoken": "", "dict_unktoken": ""}
         super().__init__(Opt({**opt, **none, "dict_endtoken": END}), shared)

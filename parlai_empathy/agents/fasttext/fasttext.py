@@ -22,7 +22,7 @@ from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.agent_kit.trained.init_model import copy_options, is_resumed, keep_options
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.fasttext.bin_file import FasttextFile
-from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
+from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, init_bin
 from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
@@ -87,7 +87,7 @@ class FasttextAgent(LinearRate, JudgeAgent):
         return FasttextDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        self._file = None if shared else bin_to_begin_with(opt)
+        self._file = None if shared else init_bin(opt)
         if self._file:
             _take_over(self._file, opt)
         elif not shared:

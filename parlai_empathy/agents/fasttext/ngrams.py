@@ -42,14 +42,14 @@ def row_numbers(words: Iterable[str], ids: Mapping[str, int], sizes: NgramSizes)
     :param words: the text's words; those after a ``</s>`` are ignored.
     :param ids: the vocabulary; its rows come first, then the buckets.
     """
-    kept = list(_to_the_end(words, ids))
+    kept = list(_until_end(words, ids))
     rows = [row for word in kept for row in _of_word(word, ids, sizes)]
     hashes = [word_hash(word) for word in kept]
     rows.extend(len(ids) + bucket for bucket in ngram_buckets(hashes, sizes.word_ngrams, sizes.buckets))
     return rows
 
 
-def _to_the_end(words: Iterable[str], ids: Mapping[str, int]) -> Iterator[str]:
+def _until_end(words: Iterable[str], ids: Mapping[str, int]) -> Iterator[str]:
     for word in words:
         if word in ids or not word.startswith(LABEL):
             yield word

@@ -32,7 +32,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
 from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
 from parlai_empathy.modules.diverse_beam import DiverseBeamSearch
-from parlai_empathy.modules.emotion_head import with_own_head
+from parlai_empathy.modules.emotion_head import keep_own_head
 from parlai_empathy.modules.hugging_face import load_language_model
 from parlai_empathy.modules.hugging_face_generator import GENERATORS, HuggingFaceGenerator
 from parlai_empathy.modules.precision import autocast, use_bfloat16
@@ -126,7 +126,7 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
 
         def load_weights(weights: dict[str, Tensor]) -> None:
             if self._is_finetune:
-                weights = self.others_weights(weights)
+                weights = self.adapt_init_weights(weights)
             if not self.special_toks:  # ParlAI resizes the embeddings for those
                 initialisation.check_words(weights, len(self.dict), path)
             if self._is_finetune:
@@ -136,9 +136,9 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
 
         return load_model(path, load_weights)
 
-    def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    def adapt_init_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         """Adapt the weights of ``--init-model`` to this model."""
-        return with_own_head(weights, self.model.state_dict())
+        return keep_own_head(weights, self.model.state_dict())
 
     def save(self, path: str | None = None) -> None:
         """Save the model and, for a Hugging Face model, its tokenizer and configuration."""

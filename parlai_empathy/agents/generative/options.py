@@ -157,13 +157,13 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     add_vectors_file(group)
     add_truncate_context(group)
     add_precision(group)
-    _add_of_search(group)
+    _add_beam(group)
     _allow_diverse_beam(parser)
     set_first_defaults(parser, partial_opt)
     return parser
 
 
-def _add_of_search(group: Any) -> None:
+def _add_beam(group: Any) -> None:
     group.add_argument(
         "--beam-groups",
         type=int,
@@ -233,7 +233,7 @@ def check_lengths(opt: Opt, config: Any, kind: str, around: int) -> None:
     """
     longest = getattr(config, "max_position_embeddings", None)  # T5 has no such limit
     context, reply = opt["text_truncate"], opt["label_truncate"]
-    lengths = (_in_eights(context + around), _in_eights(reply) + around)
+    lengths = (_round_up_to_8(context + around), _round_up_to_8(reply) + around)
     wanted = sum(lengths) if kind == "causal" else max(lengths)
     if longest and wanted > longest:
         raise OptionError(
@@ -242,6 +242,6 @@ def check_lengths(opt: Opt, config: Any, kind: str, around: int) -> None:
         )
 
 
-def _in_eights(length: int) -> int:
+def _round_up_to_8(length: int) -> int:
     """Round up to a multiple of 8, as the padding of batches does."""
     return -(-length // 8) * 8

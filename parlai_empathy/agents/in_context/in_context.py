@@ -48,7 +48,7 @@ class InContextAgent(Agent):
         super().__init__(opt, shared)
         self.id = "InContext"
         self._in_chat = bool(opt.get("interactive_mode"))
-        self._spoken = DialogueHistory(self._in_chat)
+        self._history = DialogueHistory(self._in_chat)
         self._is_original = shared is None
         if shared is None:
             options.check(opt)
@@ -63,18 +63,18 @@ class InContextAgent(Agent):
 
     def observe(self, observation: Message) -> Message:
         """Receive a message, and add the conversation so far to it."""
-        self._spoken.hear(observation)
-        self.observation = Message({**observation, "spoken": self._spoken.turns})
+        self._history.hear(observation)
+        self.observation = Message({**observation, "history": self._history.turns})
         return self.observation
 
     def self_observe(self, self_message: Message) -> None:
         """Add this agent's own reply to the conversation."""
-        self._spoken.say(self_message)
+        self._history.say(self_message)
 
     def reset(self) -> None:
         """Start a new conversation."""
         super().reset()
-        self._spoken.clear()
+        self._history.clear()
         self._log_usage()
 
     def shutdown(self) -> None:
@@ -117,7 +117,7 @@ class InContextAgent(Agent):
         asked = [
             (reply, observation)
             for reply, observation in zip(replies, observations, strict=True)
-            if observation and not observation.is_padding() and observation.get("text") and observation["spoken"]
+            if observation and not observation.is_padding() and observation.get("text") and observation["history"]
         ]
         if asked:
             answers = self._answers([observation for _, observation in asked], say)
@@ -133,7 +133,7 @@ class InContextAgent(Agent):
         queries = [self._query(observation) for observation in observations]
         chosen = parts.selector.choose(queries) if parts.selector else [Chosen(())] * len(queries)
         prompts = [
-            fitted(parts.template, one.examples, observation["spoken"], parts.room, parts.model.count_tokens)
+            fitted(parts.template, one.examples, observation["history"], parts.room, parts.model.count_tokens)
             for one, observation in zip(chosen, observations, strict=True)
         ]
         self._count(prompts)
@@ -152,15 +152,15 @@ class InContextAgent(Agent):
         model, sampling = self._parts.model, self._parts.sampling
         if say is None:
             return model.complete(prompts, sampling)
-        teller = PartialAnswers(say)  # stop texts and trailing spaces are removed, so they are not streamed
+        partial = PartialAnswers(say)  # stop texts and trailing spaces are removed, so they are not streamed
 
         def tell(text: str) -> None:
-            teller.tell(reply_text(text, sampling.stop))
+            partial.report(reply_text(text, sampling.stop))
 
         return [model.stream(prompt, sampling, tell) for prompt in prompts]
 
     def _query(self, observation: Message) -> Query:
-        turns: tuple[Turn, ...] = observation["spoken"]
+        turns: tuple[Turn, ...] = observation["history"]
         # Without an oracle, nothing but the words is even passed on.
         known = {name: observation.get(name) for name in ("situation", "emotion")} if self.opt["oracle"] else {}
         return Query(tuple(turn.text for turn in turns), observation.get("conv_id"), **known)

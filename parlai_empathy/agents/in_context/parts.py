@@ -17,7 +17,7 @@ from parlai_empathy.agents.in_context.counts import Tally
 from parlai_empathy.agents.in_context.example_source import Conversation, training_conversations
 from parlai_empathy.agents.in_context.selection import Selector
 from parlai_empathy.agents.in_context.template import Template, Turn, load_template
-from parlai_empathy.agents.in_context.vector_cache import stored_or_encoded
+from parlai_empathy.agents.in_context.vector_cache import load_or_encode
 from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.language_model import LanguageModel
 from parlai_empathy.language_models.open_model import open_language_model
@@ -89,7 +89,7 @@ def _selector(opt: Opt) -> Selector:
     )
     predict = _predictor(opt) if opt["select"] == "emositsm" and not opt["oracle"] else None
     texts = [_compared(conversation, opt["oracle"]) for conversation in conversations]
-    vectors = stored_or_encoded(options.store_folder(opt), compared, texts, encoder)
+    vectors = load_or_encode(options.store_folder(opt), compared, texts, encoder)
     return Selector(**common, vectors=vectors, encode=encoder.encode, predict=predict)
 
 

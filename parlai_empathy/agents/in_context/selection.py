@@ -95,7 +95,7 @@ class Selector:
         assert self.encode is not None
         likeness = self.encode([self._compared(query) for query in queries]) @ self.vectors.T  # (queries, n)
         return [
-            Chosen(self._most_alike(query, emotion, row), emotion)
+            Chosen(self._most_similar(query, emotion, row), emotion)
             for query, emotion, row in zip(queries, emotions, likeness, strict=True)
         ]
 
@@ -115,7 +115,9 @@ class Selector:
     def _compared(self, query: Query) -> str:
         return _known(query.situation, "situation") if self.oracle else query.context
 
-    def _most_alike(self, query: Query, emotion: str | None, likeness: NDArray[np.float32]) -> tuple[Conversation, ...]:
+    def _most_similar(
+        self, query: Query, emotion: str | None, likeness: NDArray[np.float32]
+    ) -> tuple[Conversation, ...]:
         best: list[Conversation] = []
         for place in np.argsort(-likeness, kind="stable"):
             conversation = self.conversations[place]

@@ -43,15 +43,15 @@ def fitted(
     :param room: maximum tokens of the prompt; None for no limit.
     :raises OptionError: if the last turn alone is too long.
     """
-    left, spoken = tuple(examples), tuple(turns)
+    kept_examples, kept_turns = tuple(examples), tuple(turns)
     while True:
-        prompt = template.render([example.turns for example in left], spoken)
+        prompt = template.render([example.turns for example in kept_examples], kept_turns)
         if room is None or (length := count_tokens(prompt)) <= room:
-            return Fitted(prompt, left, len(examples) - len(left), len(turns) - len(spoken))
-        if left:
-            left = left[1:]
-        elif len(spoken) > 1:
-            spoken = _without_oldest(spoken)
+            return Fitted(prompt, kept_examples, len(examples) - len(kept_examples), len(turns) - len(kept_turns))
+        if kept_examples:
+            kept_examples = kept_examples[1:]
+        elif len(kept_turns) > 1:
+            kept_turns = _without_oldest(kept_turns)
         else:
             raise OptionError(
                 f"a prompt of {length:,} tokens, though it has only the last turn: the model takes {max(room, 0):,} "

@@ -23,7 +23,7 @@ def fingerprint(texts: Sequence[str], encoder: SentenceEncoder) -> str:
     return digest.hexdigest()[:16]
 
 
-def stored_or_encoded(folder: Path, name: str, texts: Sequence[str], encoder: SentenceEncoder) -> Vectors:
+def load_or_encode(folder: Path, name: str, texts: Sequence[str], encoder: SentenceEncoder) -> Vectors:
     """Return the texts' unit-length vectors, ``(n, dim)``, from the file, or computed and saved there.
 
     The file name depends on the texts and the encoder. A damaged file is replaced, with a warning.

@@ -123,9 +123,9 @@ class Prepend(TorchAgent):
             logging.info(f"label words added to the dictionary: {', '.join(self.new_words)}")
         return dictionary
 
-    def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    def adapt_init_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         """Extend the weights of ``--init-model``, whose vocabulary may lack words of the labels."""
-        return with_new_words(super().others_weights(weights), self.model.state_dict(), len(self.new_words))
+        return with_new_words(super().adapt_init_weights(weights), self.model.state_dict(), len(self.new_words))
 
     def _check_room(self) -> None:
         """Check that texts still fit into the model after labels are added."""

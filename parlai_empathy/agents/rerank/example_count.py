@@ -24,10 +24,10 @@ def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
     datatype = f"{fold}:evalmode" if fold == "train" else fold
     teachers = create_task_agent_from_taskname(Opt({**opt, "task": task, "datatype": datatype, "batchsize": 1}))
     examples: int = sum(teacher.num_examples() for teacher in teachers)
-    return min(examples, _most(opt, fold) or examples)
+    return min(examples, _limit(opt, fold) or examples)
 
 
-def _most(opt: Mapping[str, Any], fold: str) -> int:
+def _limit(opt: Mapping[str, Any], fold: str) -> int:
     """Return the maximum number of examples that the options allow; 0 for all."""
     if not opt["datatype"].startswith("train") or "evalmode" in opt["datatype"]:
         most = opt.get("num_examples")

@@ -49,7 +49,7 @@ class HardNegatives:
     source: str = ""
 
     @classmethod
-    def stored_or_mined(cls, agent: PoolRanker, opt: Opt) -> HardNegatives:
+    def load_or_mine(cls, agent: PoolRanker, opt: Opt) -> HardNegatives:
         """Load the file beside a model; if there is none for this training, mine hard negatives and save them.
 
         :param agent: ranks the replies.

@@ -125,15 +125,15 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         action=Choice,
         defaults=_defaults,
     )
-    _add_of_transformer(group)
-    _add_of_pretrained(group)
-    _add_of_training(group)
-    _add_of_pool(group)
+    _add_transformer(group)
+    _add_pretrained(group)
+    _add_training(group)
+    _add_pool(group)
     set_first_defaults(parser, partial_opt)
     return parser
 
 
-def _add_of_transformer(group: Any) -> None:
+def _add_transformer(group: Any) -> None:
     group.add_argument("--embedding-size", type=int, default=300, help="Size of word and text vectors.")
     group.add_argument(
         "--n-layers", type=int, default=1, help="Transformer layers of each tower (the paper: 4, its Large 5)."
@@ -147,7 +147,7 @@ def _add_of_transformer(group: Any) -> None:
     add_vectors_file(group)
 
 
-def _add_of_pretrained(group: Any) -> None:
+def _add_pretrained(group: Any) -> None:
     group.add_argument(
         "--hf-model",
         default=MINILM,
@@ -175,7 +175,7 @@ def _add_of_pretrained(group: Any) -> None:
     )
 
 
-def _add_of_training(group: Any) -> None:
+def _add_training(group: Any) -> None:
     group.add_argument(
         "--score",
         choices=["cosine", "dot"],
@@ -206,7 +206,7 @@ def _add_of_training(group: Any) -> None:
     add_truncate_context(group)
 
 
-def _add_of_pool(group: Any) -> None:
+def _add_pool(group: Any) -> None:
     group.add_argument(
         "--pool",
         default=None,

@@ -72,7 +72,7 @@ def load_pool(path: str | Path) -> Pool:
         raise ModelFileError(f"{path} is not a readable pool of replies: delete it to have it rebuilt") from error
 
 
-def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:
+def try_save(path: str | Path, save: Callable[[str | Path], None]) -> bool:
     """Save a file that only saves time later. If that fails, as in a read-only folder, log a warning.
 
     :returns: whether the file was saved.
@@ -86,7 +86,7 @@ def was_saved(path: str | Path, save: Callable[[str | Path], None]) -> bool:
     return True
 
 
-def stored_or_new(
+def load_or_build(
     path: str | Path | None, fingerprint: str, texts: Callable[[], list[str]], encode: Callable[[list[str]], Tensor]
 ) -> tuple[Pool, bool]:
     """Return the pool at ``path`` if its fingerprint matches, else a new one from ``texts`` and ``encode``.

@@ -17,7 +17,7 @@ import torch
 from parlai.utils.distributed import is_primary_worker
 from torch import Tensor
 
-from parlai_empathy.agents.retrieval.pool import Pool, was_saved
+from parlai_empathy.agents.retrieval.pool import Pool, try_save
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.stored_rows import StoredRows
 from parlai_empathy.modules.vector_index import VectorIndex, exact_search
@@ -78,8 +78,8 @@ def index_for(choice: str, pool: Pool, encode: EncodeTurns) -> VectorIndex | Non
     index = VectorIndex.load(path, pool.fingerprint, rows) if path else None
     if index is None:
         logging.info(f"building an index of {len(pool.texts):,} replies, once")
-        index = VectorIndex.build(pool.encodings, rows, _made_up_contexts(pool.texts, encode))
-        if path and is_primary_worker() and was_saved(path, partial(index.save, fingerprint=pool.fingerprint)):
+        index = VectorIndex.build(pool.encodings, rows, _synthetic_contexts(pool.texts, encode))
+        if path and is_primary_worker() and try_save(path, partial(index.save, fingerprint=pool.fingerprint)):
             index = VectorIndex.load(path, pool.fingerprint, rows) or index  # memory-mapped, it takes less memory
     if index.recall < RECALL:
         logging.warning(
@@ -112,7 +112,7 @@ def _rows(pool: Pool) -> Callable[[Tensor], Tensor]:
     return lambda places: pool.encodings[places]
 
 
-def _made_up_contexts(texts: list[str], encode: EncodeTurns) -> Tensor:
+def _synthetic_contexts(texts: list[str], encode: EncodeTurns) -> Tensor:
     """Encode synthetic contexts to evaluate an index with, each of two random replies of the pool: ``(n, dim)``.
 
     Real contexts may not be available. A single reply would find itself; two unrelated ones lie between the pool's

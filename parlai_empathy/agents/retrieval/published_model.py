@@ -29,7 +29,7 @@ from parlai_empathy.modules.hugging_face import transformers_library
 ENDING = ".mdl"
 
 
-def published_to_begin_with(opt: Opt) -> Published | None:
+def init_published(opt: Opt) -> Published | None:
     """Read the checkpoint that ``--init-model`` names, unless there is a trained model already.
 
     :raises ModelFileError: if it is missing or damaged.
@@ -74,7 +74,7 @@ class PublishedDictionary(WordDictionary):
     """The vocabulary of a published Transformer, with the authors' tokenization."""
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        published = None if shared else published_to_begin_with(opt)
+        published = None if shared else init_published(opt)
         self._is_prebuilt = published is not None
         theirs = {"dict_nulltoken": PAD, "dict_unktoken": UNKNOWN, "dict_starttoken": "", "dict_endtoken": ""}
         super().__init__(Opt({**opt, **theirs, "dict_lower": False}), shared)
@@ -94,15 +94,15 @@ class PublishedDictionary(WordDictionary):
         return [word for number, line in enumerate(words) for word in ([BETWEEN_TURNS] if number else []) + line]
 
     @staticmethod
-    def is_meant(opt: Opt) -> bool:
+    def uses_published_words(opt: Opt) -> bool:
         """Whether the model uses such a vocabulary: it starts from a published model, or was trained from one."""
         if str(opt.get("init_model") or "").endswith(ENDING):
             return bool(opt.get("encoder") != "hf")
         files = [f"{path}.dict" for path in (opt.get("model_file"), opt.get("init_model")) if path]
-        return any(_has_their_words(Path(file)) for file in files)
+        return any(_has_json_words(Path(file)) for file in files)
 
 
-def _has_their_words(path: Path) -> bool:
+def _has_json_words(path: Path) -> bool:
     """Whether a dictionary file is in our format, with words as JSON: ParlAI's starts with a plain word."""
     if not path.is_file():
         return False

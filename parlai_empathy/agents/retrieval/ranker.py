@@ -22,7 +22,7 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from parlai_empathy.agents.retrieval.pool import Pool, load_pool, stored_or_new, was_saved
+from parlai_empathy.agents.retrieval.pool import Pool, load_or_build, load_pool, try_save
 from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
 from parlai_empathy.agents.retrieval.replies import (
     file_fingerprint,
@@ -141,11 +141,11 @@ class PoolRanker(TorchRankerAgent):
         if mode == "train" or source not in ("inline", "fixed"):
             return super()._build_candidates(batch, source, mode)  # type: ignore[no-any-return]
         if source == "fixed":
-            return self.fixed_candidates, self.fixed_candidate_vecs, self._among_fixed(batch)
+            return self.fixed_candidates, self.fixed_candidate_vecs, self._fixed_label_index(batch)
         if batch.candidates is None:
             return self._without_inline(batch, mode)
         encodings = self.encode_texts(batch.candidates)
-        true = self._among_inline(batch)
+        true = self._inline_label_index(batch)
         if true is not None and all(len(texts) == BLOCK for texts in batch.candidates):
             ranks = true_ranks(self.score_candidates(batch, encodings), true)
             metrics = ranked_precisions(ranks, "inline", self.opt["score"], batch.candidates_source, batch.split)
@@ -171,7 +171,7 @@ class PoolRanker(TorchRankerAgent):
         rows = [torch.stack([self._encoded[text] for text in texts]) for texts in candidates]
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
-    def _among_inline(self, batch: Batch) -> Tensor | None:
+    def _inline_label_index(self, batch: Batch) -> Tensor | None:
         """Return each label's index among its candidates, ``(batch,)``; None without labels, or if one is missing."""
         if batch.labels is None:
             return None
@@ -181,7 +181,7 @@ class PoolRanker(TorchRankerAgent):
         places = [texts.index(label) for texts, label in zip(batch.candidates, batch.labels, strict=True)]
         return torch.tensor(places, device=batch.text_vec.device)
 
-    def _among_fixed(self, batch: Batch) -> Tensor | None:
+    def _fixed_label_index(self, batch: Batch) -> Tensor | None:
         if batch.labels is None:
             return None
         place_of = self.pool().place_of
@@ -222,12 +222,12 @@ class PoolRanker(TorchRankerAgent):
             self._record_avg_bleu(batch)
         if self.eval_candidates == "fixed" and batch.labels is None:
             return self._answers(batch)
-        if self._is_alone(batch):
+        if self._is_only_candidate(batch):
             warn_once("an example that is alone in its batch has no wrong replies to compare with: it is not ranked")
             return None
         return super().eval_step(batch)
 
-    def _is_alone(self, batch: Batch) -> bool:
+    def _is_only_candidate(self, batch: Batch) -> bool:
         """Whether the true reply is the only candidate, and would always rank first."""
         of_batch = self.eval_candidates == "batch" or (self.eval_candidates == "inline" and batch.candidates is None)
         return of_batch and batch.labels is not None and len(batch.labels) == 1
@@ -282,8 +282,8 @@ class PoolRanker(TorchRankerAgent):
         """Return the replies to choose from, loaded from beside the model, or else built and saved."""
         if self._pool is None:
             path = self._pool_path()
-            pool, is_new = stored_or_new(path, self.pool_fingerprint(), self._pool_texts, self._encode_replies)
-            if is_new and path and is_primary_worker() and was_saved(path, pool.save):
+            pool, is_new = load_or_build(path, self.pool_fingerprint(), self._pool_texts, self._encode_replies)
+            if is_new and path and is_primary_worker() and try_save(path, pool.save):
                 logging.info(f"stored a pool of {len(pool.texts):,} replies in {path}")
                 pool = load_pool(path)  # memory-mapped, it takes less memory
             self._pool = replace(pool, encodings=pool.encodings.to(self.device))
@@ -337,9 +337,9 @@ class PoolRanker(TorchRankerAgent):
             return read_replies(self.fixed_candidates_path)
         opt = self._pool_opt()
         replies = dict.fromkeys(text for task in self._pool_tasks() for text in training_replies(opt, task))
-        return [text for text in replies if self._is_fit(text)]
+        return [text for text in replies if self._can_be_reply(text)]
 
-    def _is_fit(self, text: str) -> bool:
+    def _can_be_reply(self, text: str) -> bool:
         tokens = self.dict.txt2vec(text)
         most = self.opt["pool_max_tokens"]
         return bool(tokens) and self.dict[self.dict.unk_token] not in tokens and (most < 0 or len(tokens) <= most)

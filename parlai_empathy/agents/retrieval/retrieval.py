@@ -27,13 +27,13 @@ from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.agents.retrieval.negatives import HardNegatives
-from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, published_to_begin_with
+from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, init_published
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
-from parlai_empathy.modules.emotion_head import with_own_head
+from parlai_empathy.modules.emotion_head import keep_own_head
 from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradients
 from parlai_empathy.modules.precision import autocast
 
@@ -44,7 +44,9 @@ class RetrievalDictionary(SelectableDictionary):
     def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
         """Create the dictionary that the options select."""
         return (
-            PublishedDictionary(opt, shared) if PublishedDictionary.is_meant(opt) else super().__new__(cls, opt, shared)
+            PublishedDictionary(opt, shared)
+            if PublishedDictionary.uses_published_words(opt)
+            else super().__new__(cls, opt, shared)
         )
 
     @staticmethod
@@ -74,7 +76,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         init_model, self.is_finetuned = self._get_init_model(opt, shared)
         if not shared:
             check_init_model(opt, init_model, RetrievalAgent)
-        self._published = None if shared else published_to_begin_with(opt)
+        self._published = None if shared else init_published(opt)
         if self._published:
             adopt(opt, self._published)
         elif not shared:
@@ -116,15 +118,15 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         :raises ModelFileError: if the file is damaged, holds more than tensors and plain data, or does not fit.
         """
         if self._published:
-            self.load_state_dict(self.others_weights(self._published.weights))
+            self.load_state_dict(self.adapt_init_weights(self._published.weights))
             return {}
         if self.is_finetuned:
-            return load_model(path, lambda weights: self.load_state_dict(self.others_weights(weights)))
+            return load_model(path, lambda weights: self.load_state_dict(self.adapt_init_weights(weights)))
         return load_model(path, self.load_state_dict)
 
-    def others_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    def adapt_init_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         """Adapt the weights of ``--init-model`` to this model."""
-        return with_own_head(weights, self.model.state_dict())
+        return keep_own_head(weights, self.model.state_dict())
 
     def save(self, path: str | None = None) -> None:
         """Save the model and, for a pretrained encoder, its tokenizer and configuration."""
@@ -206,7 +208,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
     def train_step(self, batch: Batch) -> Output:
         """Run one step; with ``--candidates batch``, negatives come from the global batch."""
         if self.candidates != "batch" or batch.text_vec is None:
-            return self._learn_from_the_tasks(batch)
+            return self._train_on_task_candidates(batch)
         negatives = self._hard_negatives(batch)  # mining sets evaluation mode, so it comes before train()
         self.model.train()
         self.zero_grad()
@@ -218,7 +220,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         self.update_params()
         return Output()
 
-    def _learn_from_the_tasks(self, batch: Batch) -> Output:
+    def _train_on_task_candidates(self, batch: Batch) -> Output:
         """Run ParlAI's step, with the task's candidates."""
         if batch.text_vec is not None and batch.candidate_vecs is None:
             raise OptionError(
@@ -288,7 +290,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         if not self.opt["hard_negatives"]:
             return []
         if self._negatives is None:
-            self._negatives = HardNegatives.stored_or_mined(self, self.opt)
+            self._negatives = HardNegatives.load_or_mine(self, self.opt)
         drawn = self._negatives.draw(
             batch.observations, self.opt["hard_negatives"], random_of_step(self.opt, self._number_training_updates)
         )

@@ -85,12 +85,12 @@ class LocalModel:
         """
         tokens = prompt_tokens(self.tokenizer, prompt, self.name)
         self._check_length(len(tokens), sampling.max_tokens)
-        teller = PartialAnswers(say, sampling.stop)
+        partial = PartialAnswers(say, sampling.stop)
 
-        def tell(row: list[int]) -> None:
-            teller.tell(self._text(tokens, settled(self.tokenizer, row[: self._end(row)])))
+        def report(row: list[int]) -> None:
+            partial.report(self._text(tokens, settled(self.tokenizer, row[: self._end(row)])))
 
-        (answer,) = self._answer_batch([tokens], sampling, [_seed(sampling)], [TokenListener(tell, len(tokens))])
+        (answer,) = self._answer_batch([tokens], sampling, [_seed(sampling)], [TokenListener(report, len(tokens))])
         self.usage.add(answer)
         return answer
 

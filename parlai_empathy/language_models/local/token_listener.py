@@ -16,17 +16,17 @@ _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 class TokenListener:
     """A stopping criterion for Hugging Face's ``generate`` that never stops it, but is called after each token.
 
-    :param tell: called with the answer's token ids so far.
+    :param report: called with the answer's token ids so far.
     :param prompt_width: the number of tokens before the answer.
     """
 
-    def __init__(self, tell: Callable[[list[int]], None], prompt_width: int) -> None:
-        self.tell = tell
+    def __init__(self, report: Callable[[list[int]], None], prompt_width: int) -> None:
+        self.report = report
         self.prompt_width = prompt_width
 
     def __call__(self, tokens: Tensor, scores: Any, **_: Any) -> Tensor:
         """Return that the row has not ended, ``(1,)``."""
-        self.tell(tokens[0, self.prompt_width :].tolist())
+        self.report(tokens[0, self.prompt_width :].tolist())
         return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
 
 

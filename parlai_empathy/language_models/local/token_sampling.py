@@ -41,7 +41,7 @@ def penalize(scores: Tensor, written: Tensor, sampling: Sampling) -> Tensor:
     return scores - times * sampling.frequency_penalty - (times > 0) * sampling.presence_penalty
 
 
-def keep_top(scores: Tensor, share: float) -> Tensor:
+def keep_nucleus(scores: Tensor, share: float) -> Tensor:
     """Keep only the most probable tokens whose probabilities add up to ``share``, at least one.
 
     :param scores: ``(rows, vocabulary)``
@@ -91,7 +91,7 @@ class TokenSampler:
         scores = penalize(scores.float(), tokens[:, self.prompt_width :], self.sampling)
         if self.sampling.temperature == 0:
             return scores
-        scores = keep_top(scores / self.sampling.temperature, self.sampling.top_p)
+        scores = keep_nucleus(scores / self.sampling.temperature, self.sampling.top_p)
         numbers = torch.cat([torch.rand(1, generator=source, dtype=torch.float64) for source in self.sources])
         chosen = draw(scores, numbers).unsqueeze(1)
         return torch.full_like(scores, -torch.inf).scatter(1, chosen, 0.0)

@@ -105,24 +105,24 @@ class OpenAIModel:
         prompts: Sequence[Prompt],
         sampling: Sampling,
         give: Callable[[Numbered], None],
-        teller: PartialAnswers | None = None,
+        partial: PartialAnswers | None = None,
     ) -> None:
         # The client is closed when the work ends, since a program may create many models.
         async with _client_library().AsyncOpenAI(
             api_key=self.address.key, base_url=self.address.url, timeout=self.timeout, max_retries=0
         ) as client:
             requester = Requester(client, self.address, self.model, self.timeout, self._dialect)
-            run = _Run(self, requester, sampling, teller)
+            run = _Run(self, requester, sampling, partial)
             waiting = iter(enumerate(prompts))
             await asyncio.gather(*(run.work(waiting, give) for _ in range(min(self.concurrency, len(prompts)))))
         if run.failure:
             raise run.failure
 
-    def hold_back(self, seconds: float) -> None:
+    def pause_requests(self, seconds: float) -> None:
         """Start no request for some time: a wait that the server demands applies to all requests."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
 
-    def held_back(self) -> float:
+    def remaining_pause(self) -> float:
         """Return the number of seconds for which no request may start."""
         return max(0.0, self._not_before - time.monotonic())
 
@@ -134,16 +134,16 @@ class _StoppedError(Exception):
 class _Run:
     """The prompts of one call, and whether one of them failed permanently.
 
-    :param teller: reports the answer of a single prompt if it is streamed.
+    :param partial: reports the answer of a single prompt if it is streamed.
     """
 
     def __init__(
-        self, model: OpenAIModel, requester: Requester, sampling: Sampling, teller: PartialAnswers | None = None
+        self, model: OpenAIModel, requester: Requester, sampling: Sampling, partial: PartialAnswers | None = None
     ) -> None:
         self.model = model
         self.requester = requester
         self.sampling = sampling
-        self.teller = teller
+        self.partial = partial
         self.failure: LanguageModelError | None = None
         self.over = asyncio.Event()
 
@@ -165,13 +165,13 @@ class _Run:
 
     async def _answer(self, prompt: Prompt) -> Answer:
         for attempt in range(1, self.model.retries + 2):
-            await self._sleep(self.model.held_back())
+            await self._sleep(self.model.remaining_pause())
             try:
-                tell = self.teller.tell if self.teller else None
-                return self._read(prompt, await self.requester.ask(prompt, self.sampling, tell))
+                report = self.partial.report if self.partial else None
+                return self._read(prompt, await self.requester.ask(prompt, self.sampling, report))
             except TryAgainError as error:
-                if self.teller and self.teller.told:
-                    raise self._broken_off(error) from error
+                if self.partial and self.partial.reported:
+                    raise self._interrupted(error) from error
                 if attempt > self.model.retries or self.over.is_set():
                     return self._give_up(error, attempt)
                 await self._wait(error, attempt)
@@ -192,7 +192,7 @@ class _Run:
             "OPENAI_BASE_URL, then run the command again"
         ) from error
 
-    def _broken_off(self, error: TryAgainError) -> LanguageModelError:
+    def _interrupted(self, error: TryAgainError) -> LanguageModelError:
         return LanguageModelError(
             f"{self.model.address.public} broke off in the middle of an answer ({error}): try again"
         )
@@ -206,7 +206,7 @@ class _Run:
             ) from error
         self.model.usage.add_retry()
         if retry_after(error.headers) is not None:
-            self.model.hold_back(wait)
+            self.model.pause_requests(wait)
             wait += random.uniform(0, self.model.first_wait)  # so that not all retry at the same moment
         await self._sleep(wait)
 

@@ -69,10 +69,10 @@ class Requester:
     timeout: float
     dialect: Dialect
 
-    async def ask(self, prompt: Prompt, sampling: Sampling, tell: Say | None = None) -> ServerAnswer:
+    async def ask(self, prompt: Prompt, sampling: Sampling, report: Say | None = None) -> ServerAnswer:
         """Send one prompt, without retries.
 
-        :param tell: called with the text so far after each piece; None: the answer is not streamed.
+        :param report: called with the text so far after each piece; None: the answer is not streamed.
         :raises TryAgainError: if it failed temporarily.
         :raises LanguageModelError: if it failed permanently.
         """
@@ -81,16 +81,16 @@ class Requester:
         sent = replace(self.dialect)
         where, what = self._request(prompt, sampling, sent.limit)
         try:
-            if tell is None:
+            if report is None:
                 return await self._whole(where, what)
             if sent.counts:
                 what["stream_options"] = {"include_usage": True}
-            return await self._in_pieces(where, what, ServerStream(tell))
+            return await self._read_stream(where, what, ServerStream(report))
         except (asyncio.TimeoutError, openai.APITimeoutError) as error:
             raise TryAgainError(f"no complete answer within {self.timeout:g} seconds") from error
         except openai.APIStatusError as error:
             if self.dialect.learn(sent, error.status_code, error.response.content):
-                return await self.ask(prompt, sampling, tell)
+                return await self.ask(prompt, sampling, report)
             raise self._refused(error.status_code, error.response) from error
         except BrokenAnswerError as error:
             reason = self.address.without_secrets(f"it sent {error}")
@@ -106,7 +106,7 @@ class Requester:
         raw = await asyncio.wait_for(where.with_raw_response.create(**what), self.timeout)
         return read_server_answer(raw.content)
 
-    async def _in_pieces(self, where: Any, what: dict[str, Any], stream: ServerStream) -> ServerAnswer:
+    async def _read_stream(self, where: Any, what: dict[str, Any], stream: ServerStream) -> ServerAnswer:
         """Read a streamed answer within the same time limit; failures after the end of its text are ignored."""
         try:
             await asyncio.wait_for(self._follow(where, what, stream), self.timeout)

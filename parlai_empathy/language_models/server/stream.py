@@ -27,11 +27,11 @@ _PART = "a part of an answer"
 class ServerStream:
     """One streamed answer.
 
-    :param tell: called with the text so far after each piece, including text that a stop text will cut off.
+    :param report: called with the text so far after each piece, including text that a stop text will cut off.
     """
 
-    def __init__(self, tell: Say) -> None:
-        self._tell = tell
+    def __init__(self, report: Say) -> None:
+        self._report = report
         self._unread = b""
         self._data: list[bytes] = []
         self._other: list[bytes] = []
@@ -56,7 +56,7 @@ class ServerStream:
         """
         *lines, self._unread = (self._unread + piece).split(b"\n")
         for line in lines:
-            self._take_line(line.removesuffix(b"\r"))
+            self._parse_line(line.removesuffix(b"\r"))
 
     def answer(self) -> ServerAnswer:
         """Return the answer, once the body has ended.
@@ -64,11 +64,11 @@ class ServerStream:
         :raises BrokenAnswerError: if it is not an answer, or incomplete.
         """
         if not self.is_whole:
-            self._take_line(self._unread)
-            self._take_event(is_last=True)
+            self._parse_line(self._unread)
+            self._parse_event(is_last=True)
         if not self._has_events:
             found = read_server_answer(b"\n".join(self._other))
-            self._tell(found.text or "")
+            self._report(found.text or "")
             return found
         if not self._has_choice and self.is_over:
             raise BrokenAnswerError(EMPTY, is_empty=True)
@@ -77,16 +77,16 @@ class ServerStream:
         message = {"content": self._text or None, "refusal": self._refusal}
         return read_choice({"message": message, "finish_reason": self._finish}, self._usage)
 
-    def _take_line(self, line: bytes) -> None:
+    def _parse_line(self, line: bytes) -> None:
         if line.startswith(b"data:"):
             self._has_events = True
             self._data.append(line.removeprefix(b"data:").strip())
         elif not line:
-            self._take_event()
+            self._parse_event()
         else:
             self._other.append(line)  # an event's name or a comment; or a body without events
 
-    def _take_event(self, is_last: bool = False) -> None:
+    def _parse_event(self, is_last: bool = False) -> None:
         """Parse the data of an event that has ended."""
         data, self._data = b"\n".join(self._data), []
         if data.startswith(_END):
@@ -108,9 +108,9 @@ class ServerStream:
             self._usage = event["usage"]
         choices = event.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            self._take_choice(choices[0])
+            self._parse_choice(choices[0])
 
-    def _take_choice(self, choice: dict[str, Any]) -> None:
+    def _parse_choice(self, choice: dict[str, Any]) -> None:
         self._has_choice = True
         self._finish = str(choice.get("finish_reason") or self._finish)
         delta = choice.get("delta")
@@ -119,7 +119,7 @@ class ServerStream:
         self._refusal += refusal if isinstance(refusal, str) else ""
         if isinstance(piece, str) and piece:
             self._text = _whole_characters(self._text + piece)
-            self._tell(self._text)
+            self._report(self._text)
 
 
 def _whole_characters(text: str) -> str:

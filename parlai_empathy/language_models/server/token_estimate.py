@@ -22,11 +22,11 @@ _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|[^\S\n]+|\n+|.", re.DOTALL)
 def estimate_tokens(prompt: Prompt) -> int:
     """Return an estimate, 0 or more, that errs on the high side for English and similar languages."""
     if isinstance(prompt, str):
-        return sum(map(_of_piece, _PIECE.findall(prompt)))
+        return sum(map(_estimate_piece, _PIECE.findall(prompt)))
     return _PER_CHAT + sum(_PER_MESSAGE + estimate_tokens(message.content) for message in prompt)
 
 
-def _of_piece(piece: str) -> int:
+def _estimate_piece(piece: str) -> int:
     if piece == " ":
         return 0  # part of the next word
     if piece.isascii() and piece.isalpha():

@@ -98,7 +98,7 @@ def english_share(texts: Sequence[str]) -> float | None:
     return sum(word in _KNOWN for word in words) / len(words)
 
 
-def same_share(texts: Sequence[str]) -> float:
+def most_frequent_share(texts: Sequence[str]) -> float:
     """The share of a rater's most frequent reply, 0..1, ignoring case and punctuation.
 
     :param texts: at least one reply.
@@ -121,10 +121,10 @@ def _is_no_word(word: str) -> bool:
         return False
     if len(word) > 2 and (len(once) == 1 or not re.search(r"[aeiouy]", word)):
         return True
-    return bool(re.search(rf"[bcdfghjklmnpqrstvwxz]{{{_CONSONANTS}}}", word)) or _runs_along_keys(word)
+    return bool(re.search(rf"[bcdfghjklmnpqrstvwxz]{{{_CONSONANTS}}}", word)) or _is_keyboard_run(word)
 
 
-def _runs_along_keys(word: str) -> bool:
+def _is_keyboard_run(word: str) -> bool:
     for row in _ROWS:
         length = _KEYS + (row[0] in "qp")
         if any(row[start : start + length] in word for start in range(len(row) - length + 1)):

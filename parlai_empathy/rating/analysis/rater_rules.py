@@ -54,7 +54,7 @@ def straight_lining(answers: Sequence[tuple[str, float]], others: Sequence[tuple
     :param others: the same for all other raters.
     """
     values = {value for _, value in answers}
-    if len(values) != 1 or same_by_chance(answers, others) >= SAME_BY_CHANCE:
+    if len(values) != 1 or chance_of_same_answers(answers, others) >= SAME_BY_CHANCE:
         return None
     return f"all {len(answers)} ratings are {values.pop():g}"
 
@@ -73,7 +73,7 @@ def one_side(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, f
 _SIDES = {1.0: "for the left side", -1.0: "for the right side", 0.0: "ties"}
 
 
-def same_by_chance(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> float:
+def chance_of_same_answers(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> float:
     """The probability that a rater who draws from the others' answers gives the same answer to all of these questions.
 
     Each point is counted once more than it was chosen (add-one smoothing), so that no probability is 0.
@@ -114,7 +114,7 @@ def gold_checks(failed: int, checks: int) -> str | None:
     return f"{failed} of {checks} checks failed"
 
 
-def apart_from_others(correlation: float, items: int, middle: float) -> str | None:
+def disagrees_with_others(correlation: float, items: int, middle: float) -> str | None:
     """Flag a rater who agrees with the others much less than is usual (Fisher's transformation).
 
     :param correlation: of the rater's ratings with the mean of the others', -1..1.
@@ -142,7 +142,7 @@ def replies(texts: Sequence[str]) -> Mapping[str, str]:
         found["gibberish"] = f"{gibberish} of {n} replies are not words"
     if wrong := _language(texts):
         found["language"] = wrong
-    same = free_text.same_share(texts)
+    same = free_text.most_frequent_share(texts)
     if n >= FEWEST_TEXTS and same > MOST_SAME:
         found["same"] = f"{round(same * n)} of {n} replies are the same"
     return found

@@ -153,7 +153,7 @@ def _others(raters: dict[str, Rater], answers: Answers) -> None:
         return
     middle = median(known.values())
     for name, correlation in known.items():
-        _note(raters[name], "others", rater_rules.apart_from_others(correlation, raters[name].shared, middle))
+        _note(raters[name], "others", rater_rules.disagrees_with_others(correlation, raters[name].shared, middle))
 
 
 _Shared = tuple[Unit, float, float]

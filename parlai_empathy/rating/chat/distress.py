@@ -48,7 +48,7 @@ def plain(text: str, mend: bool = True) -> str:
     if mend:
         text = _SPELLED.sub(lambda match: match[0].replace(" ", ""), text)
         # A typing error may produce a repeated letter (suiiide), or occur together with one (suuuucide).
-        text = _words_mended(_RUN.sub(r"\1", _words_mended(text)))
+        text = _typos_corrected(_RUN.sub(r"\1", _typos_corrected(text)))
     return text
 
 
@@ -78,11 +78,11 @@ def _letters(word: str) -> str:
     return body.translate(_LOOKALIKES) + word[len(body) :]
 
 
-def _words_mended(text: str) -> str:
-    return _WORD.sub(lambda match: _mended(match[0]), text)
+def _typos_corrected(text: str) -> str:
+    return _WORD.sub(lambda match: _typo_corrected(match[0]), text)
 
 
-def _mended(word: str) -> str:
+def _typo_corrected(word: str) -> str:
     """Return the key word that is one typing error away (a letter added, left out, replaced or swapped), if any."""
     if word in KEY_WORDS or len(word) < 5:
         return word

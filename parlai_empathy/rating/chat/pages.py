@@ -19,7 +19,7 @@ from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.earlier_answers import given
 from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
 from parlai_empathy.rating.site.entry import new_rater, rater_of
-from parlai_empathy.rating.site.fields import fields_of, sent, sent_alone
+from parlai_empathy.rating.site.fields import fields_of, sent, sent_partially
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.web.error_pages import Refusal, too_many
 from parlai_empathy.rating.web.limits import Gate
@@ -75,7 +75,7 @@ class ChatPages:
         model may never reply, and the visitor should talk with another one.
         """
         form = await visit.form()
-        found = await self._still_own(visit, form.id("talk"))
+        found = await self._own_or_none(visit, form.id("talk"))
         if found is None:  # it has ended: a second click, or another tab
             return visit.redirect("/")
         talk = await self._talk(found)
@@ -100,7 +100,7 @@ class ChatPages:
     async def judged(self, visit: Visit) -> Response:
         """Store the answers to these questions and begin a new conversation."""
         form = await visit.form()
-        found = await self._still_own(visit, form.id("talk"))
+        found = await self._own_or_none(visit, form.id("talk"))
         said = sent(self._desk.study.page_questions, form)
         if found is None:
             if not await in_thread(self._was_judged, form.id("talk"), rater_of(visit.session) or "", said):
@@ -154,7 +154,7 @@ class ChatPages:
         """Store the visitor's marks of one of the model's turns."""
         form = await visit.form()
         found = await self._own(visit, form.id("talk"))
-        said = sent_alone(self._desk.study.turn_questions, form)
+        said = sent_partially(self._desk.study.turn_questions, form)
         try:
             outcome = await in_thread(self._mark, found, form.text("turn"), said)
         except OptionError as error:
@@ -200,7 +200,7 @@ class ChatPages:
             raise _gone()
         return found
 
-    async def _still_own(self, visit: Visit, id: str) -> Assignment | None:
+    async def _own_or_none(self, visit: Visit, id: str) -> Assignment | None:
         """The same, but return None if the conversation was the visitor's and has ended."""
         found, rater = await self._found(visit), rater_of(visit.session)
         if isinstance(found, Assignment) and found.id == id:

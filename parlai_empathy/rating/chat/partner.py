@@ -37,7 +37,7 @@ class Partner:
 
     def __init__(self, agent: Any, most: int = 200) -> None:
         self._agent = agent
-        self._most = most
+        self._limit = most
         self._clones: OrderedDict[str, tuple[Any, int]] = OrderedDict()  # and how many messages they know
         self._lock = threading.Lock()
 
@@ -58,7 +58,7 @@ class Partner:
         text = _fit(str(act.get("text") or ""))
         with self._lock:
             self._clones[talk] = (clone, len(said) + 1)
-            while len(self._clones) > self._most:
+            while len(self._clones) > self._limit:
                 self._clones.popitem(last=False)
         return text
 

@@ -75,7 +75,7 @@ class Replies:
         self._desk = desk
         self._partners = partners
         self._emotions = emotions
-        self._most = most
+        self._limit = most
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="reply")
         self._under_way: dict[str, Reply] = {}
         self._failed: OrderedDict[str, None] = OrderedDict()  # ids of conversations, latest failure last
@@ -87,7 +87,7 @@ class Replies:
         """
         if found.id in self._under_way:
             return self._under_way[found.id]
-        if len(self._under_way) >= self._most:
+        if len(self._under_way) >= self._limit:
             raise Refusal(503, "Too many people are talking", "Wait a minute, then load the page again.")
         self._failed.pop(found.id, None)
         reply = self._under_way[found.id] = Reply()

@@ -89,7 +89,7 @@ class Lobby:
             # The one who waited longer is the first Speaker.
             meetings.begin(t, self.collection, other, prompt)
             for one in (rater, other.rater):
-                self._stand_up(t, one)
+                self._leave_seat(t, one)
             return other.rater
 
     def unseen(self, rater: str) -> None:
@@ -107,7 +107,7 @@ class Lobby:
         :returns: the partner they have left; None if there was none.
         """
         with self.collection.desk.writing() as t:
-            self._stand_up(t, rater)
+            self._leave_seat(t, rater)
             met = self._met(t, rater)
             if met is None or not met.is_open:
                 return None
@@ -125,14 +125,14 @@ class Lobby:
             if met is None or place.stage not in (Stage.BROKEN, Stage.DONE):
                 return met is None
             if place.can_go_on:
-                meetings.let_go(t, self.collection, met, rater)
+                meetings.leave_meeting(t, self.collection, met, rater)
             return place.can_go_on
 
     def close_deserted(self) -> None:
         """Break off all meetings whose time is over, even if nobody has their pages open."""
         with self.collection.desk.writing() as t:
             for met in meetings.under_way(t, self.collection):
-                self._break_if_deserted(t, met)
+                self._end_if_deserted(t, met)
 
     def waiting(self, t: Transaction) -> int:
         """Return how many people are in the waiting room, within a transaction."""
@@ -175,9 +175,9 @@ class Lobby:
         if met.meeting.duty(rater) is Duty.BEGIN and not self._deserters(met):
             meetings.begin_next(t, self.collection, met)
         else:
-            self._break_if_deserted(t, met)
+            self._end_if_deserted(t, met)
 
-    def _break_if_deserted(self, t: Transaction, met: Met) -> None:
+    def _end_if_deserted(self, t: Transaction, met: Met) -> None:
         if deserters := self._deserters(met):
             meetings.break_off(t, self.collection, met, deserters)
 
@@ -218,6 +218,6 @@ class Lobby:
         others = [row["rater"] for row in rows if self._may_wait(t, row["rater"])]
         return [prompt for prompt in (self._ready(t, other) for other in others) if prompt is not None]
 
-    def _stand_up(self, t: Transaction, rater: str) -> None:
+    def _leave_seat(self, t: Transaction, rater: str) -> None:
         sql = "DELETE FROM rating_seats WHERE study = :study AND rater = :rater"
         t.run(sql, study=self._study.name, rater=rater)

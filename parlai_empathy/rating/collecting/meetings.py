@@ -78,7 +78,7 @@ def break_off(t: Transaction, collection: Collection, met: Met, left_by: Sequenc
     t.run(sql, state=state, left_by=json.dumps(list(left_by)), id=met.id)
 
 
-def let_go(t: Transaction, collection: Collection, met: Met, rater: str) -> None:
+def leave_meeting(t: Transaction, collection: Collection, met: Met, rater: str) -> None:
     """Let somebody leave a meeting that has ended. If their own conversation broke off, they can tell it again."""
     place = met.meeting.people.index(rater)
     column = ("first_gone", "second_gone")[place]

@@ -137,7 +137,7 @@ class CollectPages:
         if place.stage is not Stage.EXCLUDED:
             outcome = await in_thread(self._store, form.id("talk"), rater, form.text("turn"), text)
         if outcome.is_kept:
-            self._ring_other(rater, place)
+            self._notify_other(rater, place)
             return visit.redirect(f"{_HERE}#end")
         if place.stage is not Stage.TALK:
             return visit.redirect(_HERE)
@@ -150,7 +150,7 @@ class CollectPages:
         rater, place = await self._placed(visit)
         if place.stage is Stage.TALK:
             await in_thread(self._collection.end, form.id("talk"), rater)
-            self._ring_other(rater, place)
+            self._notify_other(rater, place)
         return visit.redirect(_HERE)
 
     async def judge(self, visit: Visit) -> Response:
@@ -164,7 +164,7 @@ class CollectPages:
         if any(field.problem for field in fields_of(questions, ("", ""), said, check=True)):
             return self._judge_page(visit, rater, place, said, check=True)
         await in_thread(self._collection.evaluate, place.talk.id, rater, said)
-        self._ring_other(rater, place)
+        self._notify_other(rater, place)
         return visit.redirect(_HERE)
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class CollectPages:
             self._bells.ring(await in_thread(self._lobby.wait, rater))
         return visit.redirect(_HERE)
 
-    def _ring_other(self, rater: str, place: Place) -> None:
+    def _notify_other(self, rater: str, place: Place) -> None:
         self._bells.ring(place.meeting.other(rater) if place.meeting else None)
 
     def _store(self, talk: str, rater: str, turn: str, text: str) -> Outcome:

@@ -65,7 +65,7 @@ class Batches:
         content = {"study": study, "live": self._is_live, "nonce": secrets.token_hex(8), "offer": offer.as_record()}
         noted = self._ledger.begin("batch", name, name, content)
         self._check_same(name, noted, content)
-        qualification = self._taken_part(name, study) if offer.only_once else None
+        qualification = self._participation_qualification(name, study) if offer.only_once else None
         kind = asked(
             self._mturk.create_hit_type,  # the same terms always give the same type
             Title=offer.title,
@@ -151,7 +151,7 @@ class Batches:
         hits = every(self._mturk.list_hits, "HITs")
         return next((hit["HITId"] for hit in hits if hit.get("RequesterAnnotation") == token), None)
 
-    def _taken_part(self, batch: str, study: str) -> str:
+    def _participation_qualification(self, batch: str, study: str) -> str:
         """The qualification of workers who have taken part in any batch of the study; created if missing."""
         key = _qualification_key(study, self._is_live)
         step = self._ledger.begin("qualification", key, batch)

@@ -84,7 +84,7 @@ def sent(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, st
     return {question.id: form.get(PREFIX + question.id, "") for question in questions}
 
 
-def sent_alone(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
+def sent_partially(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
     """The same for a form that contains only some of the questions."""
     return sent([question for question in questions if PREFIX + question.id in form], form)
 

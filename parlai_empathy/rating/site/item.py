@@ -72,7 +72,7 @@ class ItemPages:
             item = await self._item(id, rater)
             return self._page(visit, item, said, revises, check=True, shown=form.text(_SHOWN), status=422)
         seconds = self._seconds(visit, form, id)
-        outcome, found = await in_thread(_hand_in, self._desk, id, rater, said, seconds, revises)
+        outcome, found = await in_thread(_submit, self._desk, id, rater, said, seconds, revises)
         if outcome is Outcome.ALREADY:
             item = await self._item(id, rater)
             return self._page(visit, item, said, revises=True, notice="already", status=409)
@@ -147,7 +147,7 @@ class ItemPages:
         return max(0.0, time.time() - float(since)) if shown_id == id else None
 
 
-def _hand_in(
+def _submit(
     desk: Desk, id: str, rater: str, said: dict[str, str], seconds: float | None, revises: bool
 ) -> tuple[Outcome, Assignment | Nothing | None]:
     """Store answers; return the outcome and, if the answers were kept, the next item.

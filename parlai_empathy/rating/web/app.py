@@ -150,7 +150,7 @@ class _Application:
             if exchange.has_begun:
                 raise
             if isinstance(error, HTTPException):
-                error = error_pages.wrong_method() if error.status_code == 405 else error_pages.not_found()
+                error = error_pages.method_not_allowed() if error.status_code == 405 else error_pages.not_found()
             return self._refused(error)
         return None
 
@@ -165,7 +165,7 @@ class _Application:
             refusal = error
         elif isinstance(error, EmpathyError):
             _LOG.error("%s", error)
-            refusal = error_pages.out_of_order()
+            refusal = error_pages.service_unavailable()
         else:
             _LOG.error("unexpected error in a page", exc_info=error)
             refusal = error_pages.broken()

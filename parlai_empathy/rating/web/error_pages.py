@@ -28,12 +28,12 @@ def not_found() -> Refusal:
     return Refusal(404, "There is no such page", "Check the address, or go back to the beginning.")
 
 
-def wrong_method() -> Refusal:
+def method_not_allowed() -> Refusal:
     """The page exists, but not for this HTTP method."""
     return Refusal(405, "That does not work here", "Go back to the beginning and try again from there.")
 
 
-def forged() -> Refusal:
+def csrf_failed() -> Refusal:
     """A form without the CSRF token of the visitor's session."""
     return Refusal(
         403,
@@ -68,7 +68,7 @@ def too_many(seconds: float) -> Refusal:
     return Refusal(429, "Too fast", text, {"Retry-After": str(wait)})
 
 
-def out_of_order() -> Refusal:
+def service_unavailable() -> Refusal:
     """An operation failed, probably because the store does not respond."""
     return Refusal(
         503,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from parlai_empathy.rating.web.error_pages import forged, no_form, not_found, too_large
+from parlai_empathy.rating.web.error_pages import csrf_failed, no_form, not_found, too_large
 from parlai_empathy.rating.web.form import Form, fields_of, storable_id
 from parlai_empathy.rating.web.session import Session
 
@@ -58,7 +58,7 @@ class Visit:
         """
         fields = fields_of(await self._body())
         if not self.session.is_known or not self.session.is_own(fields.pop(TOKEN, "")):
-            raise forged()
+            raise csrf_failed()
         return Form(fields)
 
     def page(self, template: str, status: int = 200, **values: Any) -> Response:

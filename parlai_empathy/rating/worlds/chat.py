@@ -124,7 +124,7 @@ class ChatThenRateWorld(RatingWorld):
         show(self.rater, "Thank you. Now judge this conversation as a whole.")
         self._question(found)
 
-    def _return_to_item_before(self, left: Assignment) -> None:
+    def _reopen_previous_item(self, left: Assignment) -> None:
         show(self.rater, "This is the first question.")
 
 

@@ -107,13 +107,13 @@ class RatingWorld(World):
             self._quit()
         elif said is Command.BACK:
             if not self._interview.back():
-                self._return_to_item_before(found)
+                self._reopen_previous_item(found)
         elif wrong := self._interview.hear(said):
             show(self.rater, f"Please answer again: {wrong}.")
         elif self._interview.is_done:
-            self._hand_in(found, self._interview.answers)
+            self._submit(found, self._interview.answers)
 
-    def _hand_in(self, found: Assignment, answers: dict[str, object]) -> None:
+    def _submit(self, found: Assignment, answers: dict[str, object]) -> None:
         self._stop_clock(found)
         seconds = self._spent[found.id]
         outcome = self.desk.answer(found.id, self.name, answers, seconds, revise=self._earlier is not None)
@@ -124,7 +124,7 @@ class RatingWorld(World):
     def _stop_clock(self, found: Assignment) -> None:
         self._spent[found.id] = self._spent.get(found.id, 0.0) + time.monotonic() - self._shown_at
 
-    def _return_to_item_before(self, left: Assignment) -> None:
+    def _reopen_previous_item(self, left: Assignment) -> None:
         """Let the rater answer an earlier item again; the current one is shown again afterwards."""
         answered = self.desk.answered(self.name)
         place = len(answered) if self._earlier is None else self._earlier

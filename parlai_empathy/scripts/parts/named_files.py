@@ -16,7 +16,7 @@ def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dic
     :param taken: names that are already in use.
     :raises OptionError: if a name occurs twice, or a value has no file.
     """
-    pairs = [name_and_file(one) for one in named]
+    pairs = [split_name(one) for one in named]
     for text, (_, file) in zip(named, pairs, strict=True):
         if not file:
             raise OptionError(f"{option} {text}: names no file: write NAME=FILE")
@@ -26,7 +26,7 @@ def by_name(option: str, named: Sequence[str], taken: Sequence[str] = ()) -> dic
     return dict(pairs)
 
 
-def name_and_file(text: str) -> tuple[str, str]:
+def split_name(text: str) -> tuple[str, str]:
     """Split ``[NAME=]FILE``. The path of an existing file may itself contain ``=``."""
     name, file = ("", text) if "=" not in text or is_file(text) else text.split("=", 1)
     return as_unicode(name or judge_name(file)), file  # tables and plots need valid Unicode

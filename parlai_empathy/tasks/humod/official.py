@@ -157,8 +157,8 @@ def _with_missing_tab(fields: list[str], header: Header) -> list[str]:
     """
     beside = header.reply == header.context + 1 and header.reply + 1 in (header.kind, header.rating)
     last_but_one = header.human_reply == len(header.names) - 2
-    spoken = len(list(takewhile(lambda text: _SPEAKER.match(text.lstrip()), fields[header.context :])))
-    if beside and last_but_one and spoken > 1 and len(fields) - spoken == len(header.names) - 3:
+    context_turns = len(list(takewhile(lambda text: _SPEAKER.match(text.lstrip()), fields[header.context :])))
+    if beside and last_but_one and context_turns > 1 and len(fields) - context_turns == len(header.names) - 3:
         both = _TEXT_AND_NUMBER.fullmatch(fields[-1].strip())
         return [*fields[:-1], *both.groups()] if both else fields
     return fields

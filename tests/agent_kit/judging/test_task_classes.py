@@ -9,7 +9,7 @@ import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.agent_kit.judging.task_classes import bring_classes, task_classes
+from parlai_empathy.agent_kit.judging.task_classes import set_classes_of_task, task_classes
 from parlai_empathy.errors import OptionError
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 from parlai_empathy.tasks.empathetic_intents.reader import INTENTS
@@ -77,22 +77,22 @@ def test_single_example_suffices_to_infer_classes(tmp_path: Path) -> None:
 
 def test_inferred_classes_are_kept_for_another_task() -> None:
     opt = options("empathy:humod:Relevance")
-    bring_classes(opt)
+    set_classes_of_task(opt)
     assert opt["classes"] == STARS
     opt["task"] = "empathy:empathetic_dialogues:SituationEmotion"
-    bring_classes(opt)
+    set_classes_of_task(opt)
     assert opt["classes"] == STARS, "an evaluation on another task"
 
 
 def test_absence_of_classes_is_kept_for_another_task() -> None:
     opt = options("empathy:humod:NextUtterance")
-    bring_classes(opt)
+    set_classes_of_task(opt)
     opt["task"] = "empathy:humod:Relevance"
-    bring_classes(opt)
+    set_classes_of_task(opt)
     assert opt["classes"] == []
 
 
 def test_classes_option_takes_precedence_over_task() -> None:
     opt = options("empathy:humod:NextUtterance", classes=["no", "yes"])
-    bring_classes(opt)
+    set_classes_of_task(opt)
     assert opt["classes"] == ["no", "yes"]

@@ -12,8 +12,8 @@ from parlai_empathy.agents.epitome.targets import (
     UNKNOWN,
     level_losses,
     rationale_losses,
+    rationale_targets,
     true_levels,
-    true_marks,
 )
 from parlai_empathy.agents.epitome.tokens import Tokens
 from parlai_empathy.errors import DataError
@@ -48,7 +48,7 @@ def test_true_marks_label_rationale_tokens_and_ignore_padding() -> None:
         "levels": {"emotional_reactions": 1, "explorations": 0},
         "rationales": {"emotional_reactions": [[4, 9]], "explorations": []},
     }
-    assert true_marks([message], BOTH, [TOKENS], 5).tolist() == [[[0, 0, 1, 0, UNKNOWN], [0, 0, 0, 0, UNKNOWN]]]
+    assert rationale_targets([message], BOTH, [TOKENS], 5).tolist() == [[[0, 0, 1, 0, UNKNOWN], [0, 0, 0, 0, UNKNOWN]]]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_true_marks_label_rationale_tokens_and_ignore_padding() -> None:
     ],
 )
 def test_missing_rationales_are_unknown(message: dict[str, object]) -> None:
-    assert true_marks([message], ["explorations"], [TOKENS], 4).tolist() == [[[UNKNOWN] * 4]]
+    assert rationale_targets([message], ["explorations"], [TOKENS], 4).tolist() == [[[UNKNOWN] * 4]]
 
 
 def test_level_losses_sum_over_mechanisms() -> None:

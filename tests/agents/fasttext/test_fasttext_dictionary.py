@@ -10,7 +10,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from tiny_fasttext import tiny_bin
 
-from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, bin_to_begin_with
+from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, init_bin
 from parlai_empathy.errors import ModelFileError
 
 
@@ -51,12 +51,12 @@ def test_space_tokenize_splits_at_ascii_separators_only(text: str, expected: lis
 
 def test_bin_file_only_initialises_new_trainings(tmp_path: Path) -> None:
     path, model = tiny_bin(tmp_path / "m.bin"), tmp_path / "model"
-    assert bin_to_begin_with(Opt({})) is None
-    assert bin_to_begin_with(Opt({"init_model": "other/model"})) is None
-    found = bin_to_begin_with(Opt({"init_model": str(path), "model_file": str(model)}))
+    assert init_bin(Opt({})) is None
+    assert init_bin(Opt({"init_model": "other/model"})) is None
+    found = init_bin(Opt({"init_model": str(path), "model_file": str(model)}))
     assert found is not None
     assert found.path == path
     model.touch()
-    assert bin_to_begin_with(Opt({"init_model": str(path), "model_file": str(model)})) is None
+    assert init_bin(Opt({"init_model": str(path), "model_file": str(model)})) is None
     with pytest.raises(ModelFileError, match=r"no\.ftz cannot be read"):
-        bin_to_begin_with(Opt({"init_model": "no.ftz"}))
+        init_bin(Opt({"init_model": "no.ftz"}))

@@ -73,9 +73,9 @@ class Scripted:
     def stream(self, prompt: Prompt, sampling: Sampling, say: Callable[[str], None]) -> Answer:
         """Stream the answer letter by letter."""
         (answer,) = self.complete([prompt], sampling)
-        teller = PartialAnswers(say, sampling.stop)
+        partial = PartialAnswers(say, sampling.stop)
         for end in range(len(answer.text) if isinstance(answer, Completion) else 0):
-            teller.tell(answer.text[: end + 1])
+            partial.report(answer.text[: end + 1])
         return answer
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
@@ -481,7 +481,7 @@ def test_streamed_reply_equals_the_unstreamed_reply(tmp_path: Path, scripted: An
     made = agent(tmp_path, in_chat=True, lm_cache="none")
     reply, parts_of_it = streamed(made, "I lost my key.")
     assert dict(reply) == dict(expected)
-    assert made._spoken.turns == at_once._spoken.turns
+    assert made._history.turns == at_once._history.turns
     assert (parts_of_it[-1] if parts_of_it else "") == reply["text"]
     assert all(later.startswith(one) and later != one for one, later in pairwise(parts_of_it))
     assert all(reply["text"].startswith(one) for one in parts_of_it)
@@ -519,7 +519,7 @@ def test_interrupted_stream_adds_no_turn_and_is_not_cached(
     with pytest.raises(LanguageModelError, match="broke off in the middle of an answer"):
         made.act_streaming(said.append)
     assert said == ["I am so"]
-    assert [turn.text for turn in made._spoken.turns] == ["I lost my key."]
+    assert [turn.text for turn in made._history.turns] == ["I lost my key."]
     assert any("0 requests" in line for line in lines)
     reply, said = streamed(made.clone(), "I lost my key.")  # nor was any of it cached
     assert (reply["text"], reply["cached"], said[0]) == ("I lost my key.", False, "I")

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from parlai_empathy.agents.in_context.vector_cache import stored_or_encoded
+from parlai_empathy.agents.in_context.vector_cache import load_or_encode
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.sentence_encoder import Vectors
 
@@ -38,7 +38,7 @@ class Counting:
 def made(folder: Path, encoder: Counting, texts: list[str] = TEXTS) -> bool:
     """Assert that the vectors are correct; return whether they were computed."""
     before = encoder.encoded
-    found = stored_or_encoded(folder, "texts", texts, encoder)
+    found = load_or_encode(folder, "texts", texts, encoder)
     np.testing.assert_array_equal(found, Counting().encode(texts))
     assert encoder.encoded - before in (0, len(texts))
     return encoder.encoded > before
@@ -115,7 +115,7 @@ def test_interrupted_write_leaves_no_partial_file(tmp_path: Path, monkeypatch: p
 def test_unwritable_folder_raises_option_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OptionError, match=r"cannot be written .*: name a writable folder with --datapath"):
-        stored_or_encoded(tmp_path / "file" / "below", "texts", TEXTS, Counting())
+        load_or_encode(tmp_path / "file" / "below", "texts", TEXTS, Counting())
 
 
 def test_equal_weights_share_a_cache_file(tmp_path: Path) -> None:

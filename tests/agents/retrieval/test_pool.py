@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from parlai_empathy.agents.retrieval.pool import Pool, load_pool, stored_or_new
+from parlai_empathy.agents.retrieval.pool import Pool, load_or_build, load_pool
 from parlai_empathy.errors import ModelFileError
 
 TEXTS = ["oh no", "naïve, isn't it? 😢", "two\nlines"]
@@ -168,7 +168,7 @@ def encode(texts: list[str]) -> Tensor:
 
 def test_stored_pool_of_same_model_is_reused(tmp_path: Path) -> None:
     pool("same").save(tmp_path / "model.pool")
-    found, is_new = stored_or_new(tmp_path / "model.pool", "same", texts=never, encode=never)
+    found, is_new = load_or_build(tmp_path / "model.pool", "same", texts=never, encode=never)
     assert not is_new
     assert_equal(found, pool("same"))
 
@@ -177,25 +177,25 @@ def test_stored_pool_of_same_model_is_reused(tmp_path: Path) -> None:
 def test_pool_missing_or_of_another_model_is_rebuilt(tmp_path: Path, stored: str | None) -> None:
     if stored:
         pool(stored).save(tmp_path / "model.pool")
-    found, is_new = stored_or_new(tmp_path / "model.pool", "this", texts=lambda: ["a", "bcd"], encode=encode)
+    found, is_new = load_or_build(tmp_path / "model.pool", "this", texts=lambda: ["a", "bcd"], encode=encode)
     assert is_new
     assert_equal(found, Pool(["a", "bcd"], torch.tensor([[1.0], [3.0]]), "this"))
 
 
 def test_unsaved_model_gets_a_new_pool() -> None:
-    assert stored_or_new(None, "this", texts=lambda: ["a"], encode=encode)[1]
+    assert load_or_build(None, "this", texts=lambda: ["a"], encode=encode)[1]
 
 
 def test_damaged_stored_pool_raises_error_and_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "model.pool").write_bytes(b"not a pool")
     with pytest.raises(ModelFileError, match=r"model\.pool is not a readable pool"):
-        stored_or_new(tmp_path / "model.pool", "this", texts=lambda: ["a"], encode=encode)
+        load_or_build(tmp_path / "model.pool", "this", texts=lambda: ["a"], encode=encode)
     assert (tmp_path / "model.pool").read_bytes() == b"not a pool"
 
 
 def test_empty_pool_raises_model_file_error() -> None:
     with pytest.raises(ModelFileError) as caught:
-        stored_or_new(None, "this", texts=list, encode=never)
+        load_or_build(None, "this", texts=list, encode=never)
     assert "pool of replies is empty" in one_line(caught.value)
 
 

@@ -173,10 +173,10 @@ def test_empty_text_counts_as_no_answer(model: LocalModel) -> None:
 
 def streamed(model: LocalModel, prompt: Any, sampling: Sampling) -> tuple[Answer, list[str]]:
     """Return the answer and the partial answers reported before it."""
-    told: list[str] = []
-    answer = model.stream(prompt, sampling, told.append)
-    assert all(later.startswith(one) and later != one for one, later in pairwise(told))
-    return answer, told
+    reported: list[str] = []
+    answer = model.stream(prompt, sampling, reported.append)
+    assert all(later.startswith(one) and later != one for one, later in pairwise(reported))
+    return answer, reported
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def streamed(model: LocalModel, prompt: Any, sampling: Sampling) -> tuple[Answer
 def test_streamed_answer_equals_completed_answer(model: LocalModel, sampling: Sampling) -> None:
     for prompt in (*PROMPTS, CHAT):
         requests = model.usage.requests
-        answer, told = streamed(model, prompt, sampling)
+        answer, reported = streamed(model, prompt, sampling)
         assert answer == alone(model, prompt, sampling)
         assert model.usage.requests == requests + 2
-        assert isinstance(answer, Completion) or not told
-        assert all(text(answer).startswith(one) for one in told)
+        assert isinstance(answer, Completion) or not reported
+        assert all(text(answer).startswith(one) for one in reported)
 
 
 def test_unseeded_stream_follows_torch_seed(model: LocalModel) -> None:
@@ -202,17 +202,17 @@ def test_unseeded_stream_follows_torch_seed(model: LocalModel) -> None:
 
 def test_stream_reports_each_token_but_never_a_stop_text(stories: LocalModel) -> None:
     prompt = "Once upon a time"
-    whole, told = streamed(stories, prompt, GREEDY)
-    assert told[-1] == text(whole)
-    assert len(told) == 24  # each of these tokens ends with a complete character
+    whole, reported = streamed(stories, prompt, GREEDY)
+    assert reported[-1] == text(whole)
+    assert len(reported) == 24  # each of these tokens ends with a complete character
     # "ere was a l" spans several tokens; text that may become a stop text is held back.
-    answer, told = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a l",)))
-    assert text(answer) == told[-1] == ", th"
+    answer, reported = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a l",)))
+    assert text(answer) == reported[-1] == ", th"
     # If it turns out not to be a stop text, it is reported after all.
-    answer, told = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a zebra",)))
+    answer, reported = streamed(stories, prompt, Sampling(0, 1, 24, 0, 0, ("ere was a zebra",)))
     assert answer == whole
-    assert told[-1] == text(whole)
-    assert not any(one.endswith((" there", "ere was", "ere was a")) for one in told)
+    assert reported[-1] == text(whole)
+    assert not any(one.endswith((" there", "ere was", "ere was a")) for one in reported)
 
 
 def test_stream_does_not_report_end_token(stories: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,8 +220,8 @@ def test_stream_does_not_report_end_token(stories: LocalModel, monkeypatch: pyte
     end = stories.tokenizer("little", add_special_tokens=False)["input_ids"][0]
     monkeypatch.setattr(stories, "ends", [2, end])
     monkeypatch.setattr(stories.model.generation_config, "eos_token_id", [2, end])
-    answer, told = streamed(stories, "Once upon a time", GREEDY)
-    assert told[-1] == text(answer) == ", there was a"
+    answer, reported = streamed(stories, "Once upon a time", GREEDY)
+    assert reported[-1] == text(answer) == ", there was a"
 
 
 def test_stream_raises_on_too_long_prompt(model: LocalModel) -> None:

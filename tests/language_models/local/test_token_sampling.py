@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import LanguageModelError
-from parlai_empathy.language_models.local.token_sampling import TokenSampler, draw, keep_top, penalize, random_source
+from parlai_empathy.language_models.local.token_sampling import (
+    TokenSampler,
+    draw,
+    keep_nucleus,
+    penalize,
+    random_source,
+)
 from parlai_empathy.language_models.prompt import Sampling
 
 PLAIN = Sampling(temperature=1, frequency_penalty=0, presence_penalty=0)
@@ -48,14 +54,14 @@ def test_zero_temperature_leaves_scores_unchanged() -> None:
 )
 def test_top_p_keeps_expected_tokens(share: float, kept: list[int]) -> None:
     scores = torch.tensor([[0.15, 0.5, 0.3, 0.05]]).double().log()
-    found = keep_top(scores, share)
+    found = keep_nucleus(scores, share)
     assert found.isfinite().nonzero()[:, 1].tolist() == kept
     assert torch.equal(found[found.isfinite()], scores[found.isfinite()])
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=8), st.floats(0.05, 0.95))
 def test_top_p_keeps_the_smallest_sufficient_set(scores: list[float], share: float) -> None:
-    kept = keep_top(torch.tensor([scores], dtype=torch.float64), share)[0].isfinite().tolist()
+    kept = keep_nucleus(torch.tensor([scores], dtype=torch.float64), share)[0].isfinite().tolist()
     weights = [math.exp(score) for score in scores]
     inside = [w / sum(weights) for w, keep in zip(weights, kept, strict=True) if keep]
     outside = [w / sum(weights) for w, keep in zip(weights, kept, strict=True) if not keep]

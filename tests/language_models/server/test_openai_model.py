@@ -242,17 +242,17 @@ def test_complete_works_inside_a_running_event_loop(server: ModelServer) -> None
 
 def streamed(model: OpenAIModel, prompt: Any = CHAT, sampling: Sampling | None = None) -> tuple[Any, list[str]]:
     """Return the answer and the partial answers reported before it."""
-    told: list[str] = []
-    return model.stream(prompt, sampling or Sampling(), told.append), told
+    reported: list[str] = []
+    return model.stream(prompt, sampling or Sampling(), reported.append), reported
 
 
 def breaks_off(model: OpenAIModel) -> tuple[str, list[str]]:
     """Return the error of a stream that breaks off, and the partial answers before it."""
-    told: list[str] = []
+    reported: list[str] = []
     with pytest.raises(LanguageModelError) as caught:
-        model.stream(CHAT, Sampling(), told.append)
+        model.stream(CHAT, Sampling(), reported.append)
     assert "\n" not in str(caught.value)
-    return str(caught.value), told
+    return str(caught.value), reported
 
 
 def test_streamed_answer_equals_completed_answer(
@@ -268,36 +268,36 @@ def test_streamed_answer_equals_completed_answer(
         remote = OpenAIModel(folder)
         for prompt in ("Once upon a time", CHAT):
             (whole,) = remote.complete([prompt], asked)
-            answer, told = streamed(remote, prompt, asked)
+            answer, reported = streamed(remote, prompt, asked)
             assert answer == whole
-            assert len(told) > 5
-            assert told[-1] == answer.text
-            assert all(later.startswith(one) for one, later in pairwise(told))
+            assert len(reported) > 5
+            assert reported[-1] == answer.text
+            assert all(later.startswith(one) for one, later in pairwise(reported))
     assert remote.usage.completion_tokens == 4 * 20
     first, second = server.requests[:2]
     assert second.body == {**first.body, "stream": True, "stream_options": {"include_usage": True}}
 
 
 def test_each_chunk_is_reported_before_the_next_is_sent(server: ModelServer) -> None:
-    told: list[str] = []
+    reported: list[str] = []
     may_go_on = threading.Semaphore(0)
     server.pause = lambda: may_go_on.acquire(timeout=20)
 
     def say(text: str) -> None:
-        told.append(text)
+        reported.append(text)
         may_go_on.release()
 
     answer = parrot(timeout=15.0).stream(CHAT, Sampling(), say)
-    assert told == ["My", "My dog", "My dog is", "My dog is ill."]
+    assert reported == ["My", "My dog", "My dog is", "My dog is ill."]
     assert isinstance(answer, Completion)
     assert (answer.text, answer.prompt_tokens) == ("My dog is ill.", 6)
 
 
 def test_stop_text_split_across_chunks_is_never_reported(server: ModelServer) -> None:
     server.next(events(*map(piece, ("I s", "ee. ", "Hu", "man", ": and", " you")), piece(finish="length")))
-    answer, told = streamed(parrot(), sampling=Sampling(stop=("Human:",)))
+    answer, reported = streamed(parrot(), sampling=Sampling(stop=("Human:",)))
     assert (answer.text, answer.finish) == ("I see. ", "stop")
-    assert told == ["I s", "I see. "]
+    assert reported == ["I s", "I see. "]
 
 
 def test_tokens_are_estimated_without_stream_counts(server: ModelServer) -> None:
@@ -309,8 +309,8 @@ def test_tokens_are_estimated_without_stream_counts(server: ModelServer) -> None
 def test_stream_is_retried_without_rejected_stream_options(code: int, server: ModelServer) -> None:
     server.next(status(code, "Unrecognized request argument supplied: stream_options"))
     model = parrot()
-    answer, told = streamed(model)
-    assert answer.text == told[-1] == "My dog is ill."
+    answer, reported = streamed(model)
+    assert answer.text == reported[-1] == "My dog is ill."
     assert [("stream_options" in one.body) for one in server.requests] == [True, False]
     assert model.usage.retries == 0
 
@@ -334,9 +334,9 @@ def test_stream_accepts_a_non_streaming_response(server: ModelServer) -> None:
 def test_stream_is_retried_if_nothing_was_reported(misbehaviour: Any, server: ModelServer) -> None:
     server.next(misbehaviour, misbehaviour)
     model = parrot(retries=2)
-    answer, told = streamed(model)
-    assert answer.text == told[-1] == "My dog is ill."
-    assert told[0] == "My"
+    answer, reported = streamed(model)
+    assert answer.text == reported[-1] == "My dog is ill."
+    assert reported[0] == "My"
     assert (len(server.requests), model.usage.retries, model.usage.requests) == (3, 2, 1)
 
 
@@ -364,12 +364,12 @@ def test_stream_is_not_retried_after_text_was_reported(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server.always = misbehaviour
     model = parrot(timeout=0.5 if "0.5" in reason else 20.0)
-    message, told = breaks_off(model)
+    message, reported = breaks_off(model)
     assert message.startswith(f"{server.url} broke off in the middle of an answer (")
     assert reason in message
     assert message.endswith("): try again")
     assert KEY not in message
-    assert told == ["Oh", "Oh no"]
+    assert reported == ["Oh", "Oh no"]
     assert (len(server.requests), model.usage.requests, model.usage.retries) == (1, 0, 0)
 
 
@@ -416,9 +416,9 @@ def test_stream_without_usable_text_is_no_answer(misbehaviour: Any, reason: str,
 
 def test_rejected_stream_raises_without_retry(server: ModelServer) -> None:
     server.always = status(403, "no.")
-    message, told = breaks_off(parrot())
+    message, reported = breaks_off(parrot())
     assert "(403): no: check the permissions of OPENAI_API_KEY" in message
-    assert (told, len(server.requests)) == ([], 1)
+    assert (reported, len(server.requests)) == ([], 1)
 
 
 def test_exception_in_stream_callback_ends_the_request(server: ModelServer) -> None:

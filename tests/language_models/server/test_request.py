@@ -117,7 +117,7 @@ def waits(monkeypatch: pytest.MonkeyPatch, model: OpenAIModel) -> list[float]:
             found.append(seconds)
 
     monkeypatch.setattr(openai_model._Run, "_sleep", note)
-    monkeypatch.setattr(model, "held_back", lambda: 0.0)
+    monkeypatch.setattr(model, "remaining_pause", lambda: 0.0)
     return found
 
 
@@ -157,10 +157,10 @@ def test_retry_after_and_hold_back_delay_later_requests(server: ModelServer) -> 
     server.next(refuse)
     server.always = note
     model = parrot(concurrency=1)
-    model.hold_back(0.0)
+    model.pause_requests(0.0)
     model.complete(["a"], Sampling())
     assert times[1] - times[0] >= 1
-    model.hold_back(0.3)
+    model.pause_requests(0.3)
     begin = time.monotonic()
     model.complete(["b"], Sampling())
     assert times[2] - begin >= 0.3

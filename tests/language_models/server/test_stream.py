@@ -23,11 +23,11 @@ def event(data: Any, raw: bool = False) -> bytes:
 
 def read(*pieces: bytes) -> tuple[ServerAnswer, list[str]]:
     """Return the answer and the partial answers reported on the way."""
-    told: list[str] = []
-    stream = ServerStream(told.append)
+    reported: list[str] = []
+    stream = ServerStream(reported.append)
     for one in pieces:
         stream.take(one)
-    return stream.answer(), told
+    return stream.answer(), reported
 
 
 def broken(*pieces: bytes) -> str:
@@ -39,18 +39,20 @@ def broken(*pieces: bytes) -> str:
 
 def test_chat_chunks_are_joined() -> None:
     counts = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
-    found, told = read(
+    found, reported = read(
         event(piece("", role="assistant")), event(piece("Oh")), event(piece(" no")), event(piece(finish="length")),
         event(counts), DONE,
     )  # fmt: skip
     assert found == ServerAnswer("Oh no", "length", "", 7, 2)
-    assert told == ["Oh", "Oh no"]
+    assert reported == ["Oh", "Oh no"]
 
 
 def test_text_chunks_are_joined() -> None:
-    found, told = read(event({"choices": [{"text": "Oh"}]}), event({"choices": [{"text": ".", "finish_reason": "x"}]}))
+    found, reported = read(
+        event({"choices": [{"text": "Oh"}]}), event({"choices": [{"text": ".", "finish_reason": "x"}]})
+    )
     assert found == ServerAnswer("Oh.", "x", "", None, None)
-    assert told == ["Oh", "Oh."]
+    assert reported == ["Oh", "Oh."]
 
 
 # Characters that break lines in Python but not in JSON, and multi-byte characters, also as two escapes in two pieces.
@@ -65,9 +67,9 @@ def test_result_does_not_depend_on_byte_boundaries(cuts: list[int], has_returns:
     if has_returns:
         body = body.replace(b"\n", b"\r\n")
     places = sorted({0, len(body), *(cut for cut in cuts if cut < len(body))})
-    found, told = read(*(body[begin:end] for begin, end in pairwise(places)))
+    found, reported = read(*(body[begin:end] for begin, end in pairwise(places)))
     assert found == ServerAnswer("a\u2028b\x85\u20ac\U0001f642\U0001f642", "stop", "", None, None)
-    assert told[-1] == found.text
+    assert reported[-1] == found.text
 
 
 def test_multi_line_data_is_one_event() -> None:
@@ -92,9 +94,9 @@ def test_data_after_the_end_is_ignored() -> None:
 
 
 def test_refusal_chunks_are_joined() -> None:
-    found, told = read(event(piece(refusal="I will")), event(piece(refusal=" not.", finish="stop")), DONE)
+    found, reported = read(event(piece(refusal="I will")), event(piece(refusal=" not.", finish="stop")), DONE)
     assert found == ServerAnswer(None, "stop", "I will not.", None, None)
-    assert told == []
+    assert reported == []
 
 
 def test_non_streaming_response_is_accepted() -> None:
@@ -137,8 +139,8 @@ ODD = st.recursive(
 
 @given(st.lists(ODD | st.fixed_dictionaries({"choices": st.lists(ODD, max_size=2)}), max_size=4), st.binary(max_size=9))
 def test_any_events_are_an_answer_or_broken(events: list[Any], more: bytes) -> None:
-    told: list[str] = []
-    stream = ServerStream(told.append)
+    reported: list[str] = []
+    stream = ServerStream(reported.append)
     try:
         stream.take(b"".join(map(event, events)) + more)
         found = stream.answer()
@@ -146,5 +148,5 @@ def test_any_events_are_an_answer_or_broken(events: list[Any], more: bytes) -> N
         reason = str(error)
     else:
         reason = ""
-        assert (found.text or "") == (told[-1] if told else "")
+        assert (found.text or "") == (reported[-1] if reported else "")
     assert "\n" not in reason

@@ -15,8 +15,8 @@ from parlai_empathy.rating.analysis.free_text import (
     is_generic,
     is_gibberish,
     is_other_script,
+    most_frequent_share,
     plain,
-    same_share,
 )
 
 ENGLISH = (
@@ -89,15 +89,15 @@ def test_english_share_separates_english_from_other_languages() -> None:
 def test_english_share_needs_enough_words() -> None:
     words = ["what do you mean"] * 7  # 28 words
     assert english_share(words) is None
-    assert english_share([*words, "the cat"]) == pytest.approx(
-        (7 * 3 + 1) / FEWEST_WORDS
-    )  # "do" and "cat" are not in the list
+    # "do" and "cat" are not in the list.
+    assert english_share([*words, "the cat"]) == pytest.approx((7 * 3 + 1) / FEWEST_WORDS)
 
 
 def test_same_share_ignores_case_and_punctuation() -> None:
-    assert same_share(["Good idea!", "good  idea", "No."]) == pytest.approx(2 / 3)
-    assert same_share(["a", "b", "c", "d"]) == 0.25
-    assert same_share(["...", "...", "?"]) == pytest.approx(2 / 3)  # texts without letters are compared as they are
+    assert most_frequent_share(["Good idea!", "good  idea", "No."]) == pytest.approx(2 / 3)
+    assert most_frequent_share(["a", "b", "c", "d"]) == 0.25
+    without_letters = ["...", "...", "?"]  # compared as they are
+    assert most_frequent_share(without_letters) == pytest.approx(2 / 3)
 
 
 def test_plain_normalizes_case_spaces_and_punctuation() -> None:
@@ -109,7 +109,7 @@ def test_arbitrary_text_is_handled(text: str) -> None:
     assert is_generic(text) in (True, False)
     assert is_gibberish(text) in (True, False)
     assert is_other_script(text) in (True, False)
-    assert same_share([text, text]) == 1.0
+    assert most_frequent_share([text, text]) == 1.0
     share = english_share([text] * 40)
     assert share is None or 0 <= share <= 1
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.rating.analysis.rater_rules import (
-    apart_from_others,
+    chance_of_same_answers,
+    disagrees_with_others,
     gold_checks,
     one_side,
     replies,
-    same_by_chance,
     speed,
     straight_lining,
 )
@@ -20,9 +20,11 @@ VARIED = [("q", float(value)) for value in (1, 2, 3, 4, 5) * 20]  # 20 of each
 def test_same_by_chance_matches_hand_computation() -> None:
     # Others gave 3, 3, 4; the points are 3 and 4. With one added to each count: 3/5 and 2/5. Two answers: .36 + .16.
     others = [("q", 3.0), ("q", 3.0), ("q", 4.0)]
-    assert same_by_chance([("q", 3.0), ("q", 3.0)], others) == pytest.approx(0.52)
+    assert chance_of_same_answers([("q", 3.0), ("q", 3.0)], others) == pytest.approx(0.52)
     # A second question, to which others gave only 4: 1/3 and 2/3.
-    assert same_by_chance([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)]) == pytest.approx(0.6 / 3 + 0.4 * 2 / 3)
+    assert chance_of_same_answers([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)]) == pytest.approx(
+        0.6 / 3 + 0.4 * 2 / 3
+    )
 
 
 def test_straight_lining_flags_improbably_constant_ratings() -> None:
@@ -86,14 +88,14 @@ def test_gold_checks_flags_more_than_half_failed(failed: int, checks: int, seen:
 
 def test_apart_from_others_flags_unusually_low_correlation() -> None:
     seen = "correlation of -0.10 with the others on 30 items, where 0.60 is usual"
-    assert apart_from_others(-0.1, 30, 0.6) == seen
+    assert disagrees_with_others(-0.1, 30, 0.6) == seen
     # atanh(.6) = .693; 2.33 / sqrt(27) = .448: correlations below tanh(.693 - .448) = tanh(.245) = .24 are flagged.
-    assert apart_from_others(0.235, 30, 0.6) is not None
-    assert apart_from_others(0.245, 30, 0.6) is None
-    assert apart_from_others(-0.1, 7, 0.6) is None  # 2.33 / sqrt(4): too few items to tell
-    assert apart_from_others(-1.0, 4, 0.6) is None
-    assert apart_from_others(-0.3, 30, 0.05) is None  # where raters hardly agree, nobody is flagged
-    assert apart_from_others(1.0, 30, 1.0) is None
+    assert disagrees_with_others(0.235, 30, 0.6) is not None
+    assert disagrees_with_others(0.245, 30, 0.6) is None
+    assert disagrees_with_others(-0.1, 7, 0.6) is None  # 2.33 / sqrt(4): too few items to tell
+    assert disagrees_with_others(-1.0, 4, 0.6) is None
+    assert disagrees_with_others(-0.3, 30, 0.05) is None  # where raters hardly agree, nobody is flagged
+    assert disagrees_with_others(1.0, 30, 1.0) is None
 
 
 def test_replies_flags_generic_gibberish_and_repeated_texts() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.rating.questions import Choice, FreeText, Likert, Preference, problems
-from parlai_empathy.rating.site.fields import fields_of, longest_form, options_of, sent, sent_alone
+from parlai_empathy.rating.site.fields import fields_of, longest_form, options_of, sent, sent_partially
 
 SIDES = ("Reply 1", "Reply 2")
 LIKERT = Likert("fit", "Does it fit?", points=5, labels=((1, "not at all"), (5, "very much")))
@@ -69,7 +69,7 @@ def test_sent_reads_only_the_given_questions() -> None:
 
 def test_sent_alone_omits_questions_missing_from_the_form() -> None:
     form = {"q-fit": "3", "why": "not a question's field", "kind": "neither"}
-    assert sent_alone(ALL, form) == {"fit": "3"}
+    assert sent_partially(ALL, form) == {"fit": "3"}
     assert sent(ALL, form) == {"fit": "3", "kind": "", "why": "", "better": ""}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.scripts.parts.named_files import by_name, name_and_file
+from parlai_empathy.scripts.parts.named_files import by_name, split_name
 
 
 @pytest.mark.parametrize(
@@ -23,27 +23,27 @@ from parlai_empathy.scripts.parts.named_files import by_name, name_and_file
     ],
 )
 def test_name_precedes_first_equals_sign_or_is_derived_from_path(text: str, name: str, file: str) -> None:
-    assert name_and_file(text) == (name, file)
+    assert split_name(text) == (name, file)
 
 
 def test_existing_file_with_equals_sign_is_not_split(tmp_path: Path) -> None:
     file = tmp_path / "lr=0.1.jsonl"
-    assert name_and_file(str(file)) == (f"{tmp_path}/lr", "0.1.jsonl"), "nothing is there"
+    assert split_name(str(file)) == (f"{tmp_path}/lr", "0.1.jsonl"), "nothing is there"
     file.touch()
-    assert name_and_file(str(file)) == (f"{tmp_path.name}/lr=0.1.jsonl", str(file))
-    assert name_and_file(f"slow={file}") == ("slow", str(file))
+    assert split_name(str(file)) == (f"{tmp_path.name}/lr=0.1.jsonl", str(file))
+    assert split_name(f"slow={file}") == ("slow", str(file))
 
 
 def test_undecodable_bytes_in_names_become_question_marks(tmp_path: Path) -> None:
     """The bytes of a file name may be invalid UTF-8, but a table's text may not."""
     file = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")
-    assert name_and_file(file) == (f"{tmp_path.name}/?.jsonl", file)
-    assert name_and_file(os.fsdecode(b"\xe9=") + file) == ("?", file)
+    assert split_name(file) == (f"{tmp_path.name}/?.jsonl", file)
+    assert split_name(os.fsdecode(b"\xe9=") + file) == ("?", file)
 
 
 def test_long_list_of_files_is_accepted() -> None:
     files = ",".join(f"model/seed{number}" for number in range(1000))
-    assert name_and_file(f"many={files}") == ("many", files)
+    assert split_name(f"many={files}") == ("many", files)
 
 
 def test_by_name_keeps_order() -> None:

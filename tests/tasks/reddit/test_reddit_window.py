@@ -46,7 +46,7 @@ def test_back_from_stops_at_a_flawed_turn(flawed: int | None, expected: list[int
         window.add(f"p{position}", turn(position, parent, "bot" if position == flawed else None))
     last = window.get("p3")
     assert last
-    assert [found.position for found in window.back_from(last)] == expected
+    assert [found.position for found in window.turns_before(last)] == expected
 
 
 def test_back_from_stops_at_cycles() -> None:
@@ -57,4 +57,4 @@ def test_back_from_stops_at_cycles() -> None:
     for name, expected in (("a", [1]), ("b", [2, 1]), ("c", [3])):
         start = window.get(name)
         assert start
-        assert [found.position for found in window.back_from(start)] == expected
+        assert [found.position for found in window.turns_before(start)] == expected

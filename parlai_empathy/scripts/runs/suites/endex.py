@@ -83,14 +83,14 @@ def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
 
 def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the target in RED that a model was trained on, and the folder or file given as ``--red-file``."""
-    learnt = learnt_from(opt)
+    learnt = training_target(opt)
     if not (learnt and (file := task_option(opt, "red_file"))):
         return learnt, None
     path = Path(file).expanduser().resolve()
     return learnt, str(path.parent if path.name == PARQUET else path)
 
 
-def learnt_from(opt: Mapping[str, Any]) -> str | None:
+def training_target(opt: Mapping[str, Any]) -> str | None:
     """Return the target in RED that a model was trained on, as tables show it; None if its training task was another.
 
     :param opt: the model's options.

@@ -17,7 +17,7 @@ from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.engagement import Question
 from parlai_empathy.scripts.leaderboard import Leaderboard
 from parlai_empathy.scripts.runs.suites import endex as suite
-from parlai_empathy.scripts.runs.suites.endex import learnt_from
+from parlai_empathy.scripts.runs.suites.endex import training_target
 from parlai_empathy.tasks.engagement.reader import RatedReply
 from parlai_empathy.tasks.engagement.sets import SETS, engagement_set
 
@@ -235,7 +235,7 @@ def test_existing_file_with_comma_is_one_training_run(models: dict[str, Path], t
     ],
 )
 def test_training_data_is_derived_from_model_options(opt: dict[str, Any], expected: str | None) -> None:
-    assert learnt_from(opt) == expected
+    assert training_target(opt) == expected
 
 
 def test_command_line_errors_are_one_line(tmp_path: Path) -> None:
