@@ -11,6 +11,9 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
+THREAD = "language model requests"
+"""The name of the threads that wait for servers, as debuggers show it."""
+
 
 @dataclass(frozen=True)
 class _End:
@@ -56,7 +59,7 @@ def results_of(work: Callable[[Callable[[T], None]], Coroutine[Any, Any, None]])
     """
     thread = _Thread(work)
     # A daemon thread, so that a hanging server does not keep the program from exiting.
-    threading.Thread(target=thread.run, daemon=True).start()
+    threading.Thread(target=thread.run, name=THREAD, daemon=True).start()
     try:
         while not isinstance(result := thread.results.get(), _End):
             yield result

@@ -55,12 +55,12 @@ def test_context_and_reply_start_with_their_own_labels(model_file: Path, classif
         assert tokens[0].tolist() == agent.dict.txt2vec(expected)
 
 
-def test_training_batch_has_labels_before_replies(model_file: Path) -> None:
+def test_training_batch_has_labels_before_replies(model_file: Path, classifier: Path) -> None:
     agent = load(model_file)
     batch = agent.batchify(observed(agent, EXAMPLE, {"text": "Hello.", "labels": ["Hi."]}))
-    bare = agent.dict.txt2vec("Hi.")
+    labelled = agent.dict.txt2vec(" ".join([*labels_of(classifier, "Hi.", 3, "paper"), "Hi."]))
     assert batch.is_training
-    assert batch.label_vec[1].tolist()[3 : 3 + len(bare)] == bare
+    assert batch.label_vec[1].tolist()[: len(labelled)] == labelled
 
 
 def test_candidates_start_with_their_own_labels(model_file: Path, classifier: Path) -> None:

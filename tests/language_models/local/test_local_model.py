@@ -226,7 +226,7 @@ def test_stream_does_not_report_end_token(stories: LocalModel, monkeypatch: pyte
 
 def test_stream_raises_on_too_long_prompt(model: LocalModel) -> None:
     with pytest.raises(LanguageModelError, match="exceed the context length of 256"):
-        streamed(model, "the thing " * 200, GREEDY)
+        model.stream("the thing " * 200, GREEDY, lambda text: pytest.fail(f"reported {text!r}"))
 
 
 def test_exception_in_stream_callback_propagates_and_counts_no_request(model: LocalModel) -> None:

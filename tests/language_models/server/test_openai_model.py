@@ -36,6 +36,7 @@ from parlai_empathy.language_models.cached_model import CachedModel
 from parlai_empathy.language_models.completion import Completion, NoAnswer
 from parlai_empathy.language_models.open_model import open_language_model
 from parlai_empathy.language_models.prompt import Message, Sampling
+from parlai_empathy.language_models.server.background import THREAD
 from parlai_empathy.language_models.server.openai_model import OpenAIModel
 
 # --- answers ---------------------------------------------------------------------------------------------------------
@@ -212,19 +213,21 @@ def test_failure_cancels_waiting_retries(server: ModelServer) -> None:
     assert time.monotonic() - begin < 25
 
 
+def background_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == THREAD]
+
+
 def test_closing_the_answers_ends_the_background_thread(server: ModelServer) -> None:
     server.next(None)
     server.always = hang
-    threads = threading.active_count()
     answers = parrot(concurrency=1, timeout=60.0).answers(["a", "b"], Sampling())
     number, answer = next(answers)
     assert (number, isinstance(answer, Completion)) == (0, True)
     answers.close()  # type: ignore[attr-defined]
-    server.closing.set()
     deadline = time.monotonic() + 20
-    while threading.active_count() > threads and time.monotonic() < deadline:
+    while background_threads() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert threading.active_count() <= threads
+    assert not background_threads(), "still waits for the server, which hangs"
 
 
 def test_complete_works_inside_a_running_event_loop(server: ModelServer) -> None:
@@ -428,15 +431,13 @@ def test_exception_in_stream_callback_ends_the_request(server: ModelServer) -> N
     def say(text: str) -> None:
         raise NobodyThereError
 
-    threads = threading.active_count()
     server.next(hang_after(piece("Oh")))
     with pytest.raises(NobodyThereError):
         parrot(timeout=60.0).stream(CHAT, Sampling(), say)
-    server.closing.set()
     deadline = time.monotonic() + 20
-    while threading.active_count() > threads and time.monotonic() < deadline:
+    while background_threads() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert threading.active_count() <= threads
+    assert not background_threads(), "still waits for the server, which hangs"
 
 
 # --- the environment -------------------------------------------------------------------------------------------------

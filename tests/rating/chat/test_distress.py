@@ -222,9 +222,7 @@ def test_known_false_alarms_are_flagged(text: str) -> None:
 @given(st.sampled_from(SEEN), st.data())
 def test_detection_ignores_case_and_whitespace(text: str, data: st.DataObject) -> None:
     letters = [data.draw(st.sampled_from([letter.upper(), letter.lower()])) for letter in text]
-    spaced = re.sub(
-        " ", lambda _: data.draw(st.sampled_from([" ", "  ", "\t", " \u00a0", " \n"[:1]])), "".join(letters)
-    )
+    spaced = re.sub(" ", lambda _: data.draw(st.sampled_from([" ", "  ", "\t", " \u00a0", " \n"])), "".join(letters))
     assert speaks_of_self_harm(spaced)
 
 

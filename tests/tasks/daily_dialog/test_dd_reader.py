@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import tempfile
 import zipfile
@@ -178,9 +177,14 @@ def test_arbitrary_files_give_valid_dialogues_or_data_error(texts: bytes, acts: 
         (path / "dialogues_train.txt").write_bytes(texts)
         (path / "dialogues_act_train.txt").write_bytes(acts.encode())
         (path / "dialogues_emotion_train.txt").write_bytes(emotions.encode())
-        with contextlib.suppress(DataError):
+        message = str(path)
+        try:
             for dialogue in read_daily_dialog(path):
                 assert all(turn.text and turn.act in ACTS and turn.emotion in EMOTIONS for turn in dialogue.turns)
+        except DataError as error:
+            message = str(error)
+        assert message.startswith(str(path))
+        assert "\n" not in message
 
 
 # --- the data set ----------------------------------------------------------------------------------------------------
