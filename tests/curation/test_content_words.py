@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from string import ascii_lowercase
 from typing import Any
 
 import duckdb
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.curation.content_words import count_content_words, ready_to_count
-from parlai_empathy.metrics.specificity import common_words, specificity
+from parlai_empathy.metrics.specificity import common_words, specificity, stop_words
 
 WORDS = st.sampled_from(
     [
@@ -69,6 +70,13 @@ def test_counts_match_specificity_on_long_words(length: int) -> None:
     texts = [
         text for word in words for text in (word, word[::-1], f"({word}...", f"the {word} of", word.rjust(length + 8))
     ]
+    assert count_content_words(ready(texts)).to_pylist() == plain(texts)
+
+
+def test_words_that_share_eight_letters_with_a_stop_word() -> None:
+    """So many that some share its slot in the hash table, too."""
+    endings = ["".join(letters) for letters in itertools.product(ascii_lowercase, repeat=3)]
+    texts = [" ".join(word[:8] + ending for ending in endings) for word in sorted(stop_words()) if len(word) > 8]
     assert count_content_words(ready(texts)).to_pylist() == plain(texts)
 
 
