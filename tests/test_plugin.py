@@ -443,7 +443,7 @@ def test_unknown_teacher_of_builtin_task_keeps_parlai_error() -> None:
 # --- what ParlAI does without repairs --------------------------------------------------------------------------------
 
 
-def test_still_needed_parlai_ignores_worlds_of_registered_repos() -> None:
+def test_unrepaired_parlai_ignores_worlds_of_registered_repos() -> None:
     loader: Any = unrepaired("parlai.core.loader")
     loader.REGISTERED_REPOS["empathy:"] = {"repo": "parlai_empathy", "source": ""}
     assert loader.load_teacher_module("empathy:empathetic_dialogues").__module__.startswith("parlai_empathy.")
@@ -451,5 +451,5 @@ def test_still_needed_parlai_ignores_worlds_of_registered_repos() -> None:
     assert found is DialogPartnerWorld
 
 
-def test_still_needed_parlai_does_not_register_distributed_train() -> None:
+def test_unrepaired_parlai_does_not_register_distributed_train() -> None:
     assert "register_script" not in source_of("parlai.scripts.distributed_train")

@@ -32,7 +32,7 @@ def test_possible_start_of_stop_text_is_held_back(text: str, reported: str) -> N
 
 
 @given(TEXTS, STOPS)
-def test_certain_part_is_longest_prefix_free_of_possible_stop_texts(text: str, stop: list[str]) -> None:
+def test_final_prefix_is_longest_prefix_free_of_possible_stop_texts(text: str, stop: list[str]) -> None:
     # Position by position: a stop text starts here, or would if the text continued accordingly.
     begins = (
         place

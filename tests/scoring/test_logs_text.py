@@ -93,7 +93,7 @@ def test_empty_reference_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("line", ["Emotion: proud", "emotion:proud", " EMOTION : x"])
-def test_emotion_line_begins_a_block(line: str) -> None:
+def test_emotion_line_starts_a_block(line: str) -> None:
     assert starts_block(line)
 
 

@@ -43,7 +43,7 @@ def test_missing_or_invalid_levels_raise_data_error(message: dict[str, object], 
     assert expected in str(caught.value)
 
 
-def test_true_marks_label_rationale_tokens_and_ignore_padding() -> None:
+def test_rationale_targets_label_tokens_and_ignore_padding() -> None:
     message = {
         "levels": {"emotional_reactions": 1, "explorations": 0},
         "rationales": {"emotional_reactions": [[4, 9]], "explorations": []},

@@ -143,7 +143,7 @@ def test_retry_after_header_sets_the_wait(server: ModelServer, monkeypatch: pyte
     assert 1 <= found[2] <= 2, "what cannot be read counts as nothing said"
 
 
-def test_retry_after_and_hold_back_delay_later_requests(server: ModelServer) -> None:
+def test_retry_after_and_pause_delay_later_requests(server: ModelServer) -> None:
     times: list[float] = []
 
     def note(handler: Any) -> None:

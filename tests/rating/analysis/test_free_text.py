@@ -93,7 +93,7 @@ def test_english_share_needs_enough_words() -> None:
     assert english_share([*words, "the cat"]) == pytest.approx((7 * 3 + 1) / FEWEST_WORDS)
 
 
-def test_same_share_ignores_case_and_punctuation() -> None:
+def test_most_frequent_share_ignores_case_and_punctuation() -> None:
     assert most_frequent_share(["Good idea!", "good  idea", "No."]) == pytest.approx(2 / 3)
     assert most_frequent_share(["a", "b", "c", "d"]) == 0.25
     without_letters = ["...", "...", "?"]  # compared as they are

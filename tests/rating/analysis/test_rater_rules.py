@@ -17,7 +17,7 @@ from parlai_empathy.rating.analysis.rater_rules import (
 VARIED = [("q", float(value)) for value in (1, 2, 3, 4, 5) * 20]  # 20 of each
 
 
-def test_same_by_chance_matches_hand_computation() -> None:
+def test_chance_of_same_answers_matches_hand_computation() -> None:
     # Others gave 3, 3, 4; the points are 3 and 4. With one added to each count: 3/5 and 2/5. Two answers: .36 + .16.
     others = [("q", 3.0), ("q", 3.0), ("q", 4.0)]
     assert chance_of_same_answers([("q", 3.0), ("q", 3.0)], others) == pytest.approx(0.52)
@@ -86,7 +86,7 @@ def test_gold_checks_flags_more_than_half_failed(failed: int, checks: int, seen:
     assert gold_checks(failed, checks) == seen
 
 
-def test_apart_from_others_flags_unusually_low_correlation() -> None:
+def test_disagrees_with_others_flags_unusually_low_correlation() -> None:
     seen = "correlation of -0.10 with the others on 30 items, where 0.60 is usual"
     assert disagrees_with_others(-0.1, 30, 0.6) == seen
     # atanh(.6) = .693; 2.33 / sqrt(27) = .448: correlations below tanh(.693 - .448) = tanh(.245) = .24 are flagged.

@@ -67,7 +67,7 @@ def test_sent_reads_only_the_given_questions() -> None:
     assert sent((LIKERT, TEXT), {"q-fit": "3", "fit": "4", "q-other": "5"}) == {"fit": "3", "why": ""}
 
 
-def test_sent_alone_omits_questions_missing_from_the_form() -> None:
+def test_sent_partially_omits_questions_missing_from_the_form() -> None:
     form = {"q-fit": "3", "why": "not a question's field", "kind": "neither"}
     assert sent_partially(ALL, form) == {"fit": "3"}
     assert sent(ALL, form) == {"fit": "3", "kind": "", "why": "", "better": ""}
