@@ -101,7 +101,7 @@ def _pair(post: Post, position: int, window: Window, limits: Limits) -> Pair | s
         return "to an unknown submission" if post.parent.startswith("t3_") else "to an unknown comment"
     if parent.flaw:
         return f"to one that is {parent.flaw}"
-    turns = itertools.islice(window.turns_before(parent), None if limits.history == -1 else limits.history)
+    turns = itertools.islice(window.turns_up_to(parent), None if limits.history == -1 else limits.history)
     context = tuple(turn.text for turn in turns)[::-1]
     return Pair(context, clean(text), post.name, post.thread, post.subreddit, depth)
 

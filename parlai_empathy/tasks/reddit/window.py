@@ -53,7 +53,7 @@ class Window:
         self._turns[name] = turn
         self._names.append(name)
 
-    def turns_before(self, turn: Turn) -> Iterator[Turn]:
+    def turns_up_to(self, turn: Turn) -> Iterator[Turn]:
         """Yield the turn and those before it, until one is not in the window or cannot be a context."""
         found: Turn | None = turn
         while found and not found.flaw:

@@ -40,16 +40,16 @@ def test_get_returns_none_for_unknown_and_expired_posts() -> None:
 
 
 @pytest.mark.parametrize(("flawed", "expected"), [(None, [3, 2, 1]), (1, [3, 2]), (2, [3]), (3, [])])
-def test_turns_before_stops_at_a_flawed_turn(flawed: int | None, expected: list[int]) -> None:
+def test_turns_up_to_stops_at_a_flawed_turn(flawed: int | None, expected: list[int]) -> None:
     window = Window(10)
     for position, parent in ((1, None), (2, "p1"), (3, "p2")):
         window.add(f"p{position}", turn(position, parent, "bot" if position == flawed else None))
     last = window.get("p3")
     assert last
-    assert [found.position for found in window.turns_before(last)] == expected
+    assert [found.position for found in window.turns_up_to(last)] == expected
 
 
-def test_turns_before_stops_at_cycles() -> None:
+def test_turns_up_to_stops_at_cycles() -> None:
     window = Window(10)
     window.add("a", turn(1, "b"))
     window.add("b", turn(2, "a"))
@@ -57,4 +57,4 @@ def test_turns_before_stops_at_cycles() -> None:
     for name, expected in (("a", [1]), ("b", [2, 1]), ("c", [3])):
         start = window.get(name)
         assert start
-        assert [found.position for found in window.turns_before(start)] == expected
+        assert [found.position for found in window.turns_up_to(start)] == expected
