@@ -94,6 +94,7 @@ def test_seed_reproduces_power_and_block_size_changes_it_little(monkeypatch: pyt
     design = DESIGNS[2]
     whole = simulated_t_test_power(design, 0.4, 40, runs=500, seed=3)
     assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == whole
+    assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=4) != whole
     monkeypatch.setattr(simulated_power, "_AT_ONCE", 1000)  # eight studies per block
     assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == pytest.approx(whole, abs=0.08)
 

@@ -111,7 +111,8 @@ def test_answers_keep_prompt_order_and_concurrency_is_limited(server: ModelServe
     prompts = [f"word{number}" for number in range(30)]
     model = parrot(concurrency=3)
     answers = model.complete(prompts, Sampling())
-    assert sorted(one.text for one in answers if isinstance(one, Completion))
+    assert all(isinstance(one, Completion) for one in answers)
+    # The slow request answers with whatever arrived last, which is one of the first three.
     assert [one.text for one in answers[3:] if isinstance(one, Completion)] == prompts[3:]
     assert server.most_at_once <= 3
     assert len(server.requests) == 30

@@ -63,11 +63,13 @@ def test_notice_without_country_is_international(country: str | None) -> None:
 
 
 def test_service_links_are_https_and_sources_are_cited() -> None:
-    text = FILE.read_text(encoding="utf-8")
+    lines = [line.strip() for line in FILE.read_text(encoding="utf-8").splitlines()]
     for block in raw()["countries"].values():
         for service in block["services"]:
             assert service.get("link", "https://").startswith("https://")
-    assert text.count("- {name") <= text.count("# https://")
+    services = [number for number, line in enumerate(lines) if line.startswith("- {name")]
+    assert services
+    assert [lines[number] for number in services if not lines[number - 1].startswith("# https://")] == []
 
 
 def test_notice_says_it_is_a_program() -> None:
