@@ -154,10 +154,10 @@ class InContextAgent(Agent):
             return model.complete(prompts, sampling)
         partial = PartialAnswers(say)  # stop texts and trailing spaces are removed, so they are not streamed
 
-        def tell(text: str) -> None:
+        def report(text: str) -> None:
             partial.report(reply_text(text, sampling.stop))
 
-        return [model.stream(prompt, sampling, tell) for prompt in prompts]
+        return [model.stream(prompt, sampling, report) for prompt in prompts]
 
     def _query(self, observation: Message) -> Query:
         turns: tuple[Turn, ...] = observation["history"]
