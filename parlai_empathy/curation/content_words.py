@@ -1,13 +1,15 @@
 """Count the content words of many texts at once, without splitting the texts.
 
 Arrow stores an array of strings as one buffer and an array of offsets. The words in such a buffer are found by its
-spaces, and looked up as numbers: two of 64 bits hold the 16 bytes of a word, and all stop words are shorter. Building
-strings of the words, or the hash table of Arrow's ``is_in`` in each call, would take twice as long.
+spaces, and looked up as numbers: one of 64 bits holds the 8 bytes of a short word, and a second one those of the few
+longer ones; all stop words are shorter than both. Building strings of the words, or the hash table of Arrow's
+``is_in`` in each call, would take more than twice as long.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
@@ -21,10 +23,9 @@ from parlai_empathy.metrics.specificity import BEFORE, BEHIND, SPACES, stop_word
 _PLAIN = bytes.maketrans(
     (ascii_uppercase + SPACES + "\0").encode(), (ascii_lowercase + " " * len(SPACES) + "\1").encode()
 )
-_WIDTH = 16  # bytes of a word that are compared
-_KEPT = np.array([(1 << 8 * length) - 1 for length in range(9)], dtype=np.uint64)  # masks of the first bytes
-_FIRST = _KEPT[[min(length, 8) for length in range(_WIDTH + 1)]]
-_SECOND = _KEPT[[max(length - 8, 0) for length in range(_WIDTH + 1)]]
+_EIGHT = 8  # bytes of a number
+_WIDTH = 2 * _EIGHT  # bytes of a word that are compared
+_KEPT = np.array([(1 << 8 * length) - 1 for length in range(_EIGHT + 1)], dtype=np.uint64)  # masks of the first bytes
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -70,12 +71,16 @@ def _letters(texts: Any) -> tuple[Bytes, NDArray[np.int32]]:
 def _is_common(letters: Bytes, spaces: Offsets) -> NDArray[np.bool_]:
     """Return for each word whether it is a stop word, with or without punctuation marks, or only marks."""
     starts, ends = _without_marks(letters, spaces)
-    lengths = np.minimum(ends - starts, _WIDTH)
+    lengths = ends - starts
     # The eight bytes from each offset on, as a number. take() would make such a copy each time.
-    eights = np.ndarray((len(letters) - 7,), dtype="<u8", buffer=letters, strides=(1,)).copy()
-    first = eights.take(starts) & _FIRST.take(lengths)
-    second = eights.take(starts + 8) & _SECOND.take(lengths)
-    return _stop_words().has(first, second)
+    eights = np.ndarray((len(letters) - _EIGHT + 1,), dtype="<u8", buffer=letters, strides=(1,)).copy()
+    first = eights.take(starts) & _KEPT.take(lengths, mode="clip")
+    short, long = _stop_words()
+    common = short.has(first)
+    longer = np.flatnonzero(lengths > _EIGHT)
+    second = eights[starts[longer] + _EIGHT] & _KEPT.take(lengths[longer] - _EIGHT, mode="clip")
+    common[longer] = long.has(first[longer], second)
+    return common
 
 
 def _without_marks(letters: Bytes, spaces: Offsets) -> tuple[Offsets, Offsets]:
@@ -105,41 +110,48 @@ def _table(marks: tuple[str, ...]) -> bytes:
 class _Words:
     """A hash table of words in which no two words share a slot, so that one comparison finds a word.
 
-    :param factor: the hash of a word is the top bits of the sum of its two numbers, multiplied by this.
-    :param first: the first number of the word in each slot, all ones if there is none: no text has such bytes.
+    :param factor: the hash of a word is the top bits of the sum of its numbers, multiplied by this.
+    :param columns: each number of the word in each slot, all ones if there is none: no text has such bytes.
     """
 
     factor: np.uint64
-    first: Numbers
-    second: Numbers
+    columns: tuple[Numbers, ...]
 
-    BITS = 14
-
-    def has(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
-        """Return for each word whether it is in the table."""
-        slots = self.slots(first, second, self.factor)
-        found: NDArray[np.bool_] = (self.first.take(slots) == first) & (self.second.take(slots) == second)
-        return found
+    BITS = 13
 
     @classmethod
-    def slots(cls, first: Numbers, second: Numbers, factor: np.uint64) -> Offsets:
+    def of(cls, words: Sequence[str], width: int) -> _Words:
+        """Return the table of words of at most ``width`` bytes, a multiple of eight."""
+        content = b"".join(word.encode().ljust(width, b"\0") for word in words)
+        numbers = np.frombuffer(content, dtype="<u8").reshape(len(words), -1).T
+        draw = np.random.default_rng(0)
+        while True:  # for the short words one factor in about two hundred suits
+            factor = draw.integers(1 << 64, dtype=np.uint64, endpoint=False) | np.uint64(1)
+            slots = cls.slots(numbers, factor)
+            if len(np.unique(slots)) == len(words):
+                break
+        table = np.full((len(numbers), 1 << cls.BITS), ~np.uint64(0))
+        table[:, slots] = numbers
+        return cls(factor, tuple(table))
+
+    def has(self, *numbers: Numbers) -> NDArray[np.bool_]:
+        """Return for each word whether it is in the table."""
+        slots = self.slots(numbers, self.factor)
+        found = [column.take(slots) == number for column, number in zip(self.columns, numbers, strict=True)]
+        return functools.reduce(np.logical_and, found)
+
+    @classmethod
+    def slots(cls, numbers: Iterable[Numbers], factor: np.uint64) -> Offsets:
         """Return the slot of each word, below ``2 ** BITS``."""
-        hashes: Numbers = (first + second) * factor
+        hashes: Numbers = functools.reduce(np.add, numbers) * factor
         slots: Offsets = (hashes >> np.uint64(64 - cls.BITS)).view(np.int64)
         return slots
 
 
 @functools.cache
-def _stop_words() -> _Words:
-    """Return the stop words and the empty word."""
-    words = [word.encode().ljust(_WIDTH, b"\0") for word in ("", *sorted(stop_words()))]
-    first, second = np.frombuffer(b"".join(words), dtype="<u8").reshape(-1, 2).T
-    draw = np.random.default_rng(0)
-    while True:  # one factor in about twenty suits
-        factor = draw.integers(1 << 64, dtype=np.uint64, endpoint=False) | np.uint64(1)
-        slots = _Words.slots(first, second, factor)
-        if len(np.unique(slots)) == len(words):
-            break
-    table = np.full((2, 1 << _Words.BITS), ~np.uint64(0))
-    table[:, slots] = first, second
-    return _Words(factor, *table)
+def _stop_words() -> tuple[_Words, _Words]:
+    """Return the stop words of at most eight bytes, with the empty word, and the longer ones."""
+    words = ["", *sorted(stop_words())]
+    short = [word for word in words if len(word) <= _EIGHT]
+    long = [word for word in words if len(word) > _EIGHT]
+    return _Words.of(short, _EIGHT), _Words.of(long, _WIDTH)

@@ -139,7 +139,8 @@ def _has_signs(text: str, author: str) -> str:
     return f"{signs} OR contains({author}, 'ot') OR {author} = 'AutoModerator' OR {begins}"
 
 
-_SIGNS = ("[", ">", "bot", "automatically", "beep", "^")
+# "matical" stands for "performed automatically": DuckDB finds short signs that begin with a rare letter faster.
+_SIGNS = ("[", ">", "bot", "matical", "beep", "^")
 
 
 def _unlinked(text: str) -> str:
