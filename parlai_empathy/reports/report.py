@@ -13,6 +13,7 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
 from parlai_empathy.files.turns import own_turn
+from parlai_empathy.files.unfinished import own_folder
 from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.reports.cells import Cell, one_line, shown
 from parlai_empathy.reports.csv_tables import save_tables
@@ -90,8 +91,9 @@ class Report:
         """Save the report to a folder.
 
         Writes ``report.md``, ``report.json``, ``report.html``, ``items.jsonl``, the plots as PNG files, and the tables
-        as CSV files below ``tables``, each atomically. Files of a former report are removed. If two commands save at
-        once, the second waits.
+        as CSV files below ``tables``. All are written before a former report is replaced; its files are removed. A
+        folder with a ``report.json`` has a whole report, even if the process was killed. If two commands save at once,
+        the second waits.
 
         The HTML page is self-contained, plots included. Without matplotlib the plots are left out, with a warning.
 
@@ -100,14 +102,16 @@ class Report:
         folder = Path(folder).expanduser()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with own_turn(folder):
+            with own_turn(folder), own_folder(folder, "report") as unfinished:
+                files = self._write(unfinished)
                 remove_previous(folder)
-                self._write(folder)
+                _move(files, unfinished, folder)
         except OSError as error:
             advice = remedy(error, "name another folder")
             raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): {advice}") from error
 
-    def _write(self, folder: Path) -> None:
+    def _write(self, folder: Path) -> list[str]:
+        """Write all files, and return their paths in the folder."""
         plots = self._draw(folder)
         write_whole(folder / "report.md", self._markdown(plots))
         write_whole(folder / "report.html", self._page(bool(plots)))
@@ -117,6 +121,7 @@ class Report:
             files.append("items.jsonl")
         record = {"title": self.title, "tables": [table.record() for table in self.tables], "files": files}
         write_whole(folder / "report.json", json.dumps(record, indent=1))
+        return ["report.md", "report.html", *files, "report.json"]
 
     def _draw(self, folder: Path) -> dict[str, Plot]:
         """Draw the plots, and return them by file name; empty without matplotlib."""
@@ -135,6 +140,14 @@ class Report:
     def _page(self, with_plots: bool) -> str:
         images = [(plot.title, drawing(plot, "svg")) for plot in self.plots] if with_plots else []
         return page(self.title, self.tables, images)
+
+
+def _move(files: Sequence[str], source: Path, target: Path) -> None:
+    """Move a report's files, the last of which says that it is whole."""
+    (target / files[-1]).unlink(missing_ok=True)
+    (target / "tables").mkdir(exist_ok=True)
+    for file in files:
+        (source / file).replace(target / file)
 
 
 def _in_brackets(text: str) -> str:

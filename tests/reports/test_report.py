@@ -6,6 +6,8 @@ import html
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
@@ -42,6 +44,11 @@ def read(markdown: str) -> list[list[str]]:
     assert re.fullmatch(r"\|(-{3,}\|)+", lines[1].replace(" ", ""))
     assert len(set(map(len, lines))) == 1, "the columns are aligned"
     return [cells_of(line) for line in (lines[0], *lines[2:])]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the content of each file in a folder and those below it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -242,11 +249,47 @@ def test_report_with_non_utf8_file_names_is_saved(tmp_path: Path) -> None:
 
 def test_full_disk_keeps_previous_files(tmp_path: Path) -> None:
     Report("r", [TABLE], [BARS], [{"id": 1}]).save(tmp_path)
-    pages = {name: (tmp_path / name).read_text() for name in PAGES if (tmp_path / name).is_file()}
+    before = contents(tmp_path)
     with full_disk(), pytest.raises(OptionError, match="cannot be written to"):
         Report("r", [TABLE], [BARS], [{"id": 2}]).save(tmp_path)
-    assert {name: (tmp_path / name).read_text() for name in pages} == pages
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.stat().st_size > 20]
+    assert contents(tmp_path) == before
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from parlai_empathy.reports import report
+from parlai_empathy.reports.plots import Bars
+
+def kill(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+place, out = sys.argv[1:]
+bars = [Bars(name, name, "who", "cm", ["Ann"], {"now": [170]}) for name in ("new", "newer")]
+if place == "drawing":
+    draw = report.draw
+    report.draw = lambda plot, path: draw(plot, path) if plot.name == "new" else kill()
+else:
+    replace = Path.replace
+    Path.replace = lambda path, target: kill() if target == Path(out, "newer.png") else replace(path, target)
+report.Report("new", [], bars, [{"id": 2}]).save(out)
+"""
+
+
+@pytest.mark.parametrize("place", ["drawing", "moving"])
+def test_killed_save_leaves_no_mixture_of_two_reports(tmp_path: Path, place: str) -> None:
+    Report("old", [TABLE], [BARS], [{"id": 1}]).save(tmp_path)
+    before = contents(tmp_path)
+    killed = subprocess.run([sys.executable, "-c", KILLED, place, str(tmp_path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    after = contents(tmp_path)
+    if place == "drawing":
+        assert before.items() <= after.items()
+    else:
+        assert "report.json" not in after, "it would say that the report is whole"
+    Report("old", [TABLE], [BARS], [{"id": 1}]).save(tmp_path)
+    assert {name for name in contents(tmp_path) if name not in before} <= {"new.png"}, "nothing unfinished is left"
+    assert before.items() <= contents(tmp_path).items()
 
 
 def test_show_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
