@@ -3,20 +3,20 @@
 It runs ParlAI's ``eval_model`` with the arguments, and writes the result to the file ANSWER as JSON: either ``report``
 (each metric's value, and its signature if it has one) and ``parameters``, or ``error``, one line. In its own process
 each model runs as it would on the command line: with a fresh random state and all of the memory, and without affecting
-others if it crashes.
+others if it crashes. It ends if the process that started it ends, even by SIGKILL.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
+import threading
+import time
 import traceback
 from pathlib import Path
 from typing import Any
-
-import torch
-from torch import nn
 
 from parlai_empathy.errors import EmpathyError, one_line
 from parlai_empathy.files.whole_file import write_whole
@@ -24,6 +24,8 @@ from parlai_empathy.files.whole_file import write_whole
 
 def evaluate(arguments: list[str]) -> dict[str, Any]:
     """Run ``eval_model``, and return its report and the model's number of parameters."""
+    from torch import nn
+
     eval_model: Any = importlib.import_module("parlai.scripts.eval_model")
     create, agents = eval_model.create_agent, []
 
@@ -52,6 +54,8 @@ def _number(metric: Any) -> dict[str, Any]:
 
 def main(answer: str, *arguments: str) -> None:
     """Evaluate, and write the answer atomically."""
+    import torch  # not above: it takes seconds, in which the starting process may end
+
     torch.manual_seed(0)  # for models that sample their replies; eval_model only seeds Python's random
     try:
         found = evaluate(list(arguments))
@@ -63,5 +67,13 @@ def main(answer: str, *arguments: str) -> None:
     write_whole(Path(answer), json.dumps(found))
 
 
+def _end_with(parent: int) -> None:
+    """End this process when its parent process has ended."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     main(*sys.argv[1:])

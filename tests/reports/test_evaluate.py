@@ -1,8 +1,10 @@
-"""The answer of the evaluating process, which runs in this process here."""
+"""The answer of the evaluating process, which runs in this process here, and its end."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import parlai.scripts.eval_model
@@ -83,3 +85,14 @@ def test_random_seed_is_reset_for_each_evaluation(tmp_path: Path, monkeypatch: p
     for _ in range(2):
         main(str(tmp_path / "answer"), *TASK)
     assert drawn[0] == drawn[1]
+
+
+def test_evaluation_ends_if_its_parent_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\nprint('evaluating', flush=True)\ntime.sleep(60)\n")
+    child = [sys.executable, "-m", "parlai_empathy.reports.evaluate", "answer", *TASK, "-m", "slow:Slow"]
+    parent = [sys.executable, "-c", f"import subprocess; subprocess.run({child!r})"]
+    with subprocess.Popen(parent, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as killed:
+        assert killed.stdout
+        assert killed.stdout.readline() == "evaluating\n"
+        killed.kill()
+        killed.communicate(timeout=20)  # the pipe's other end is closed when the child process has ended too
