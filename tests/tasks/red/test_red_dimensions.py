@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy import stats
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.red.dimensions import labelled_by
-from parlai_empathy.tasks.red.records import RedPost
+from parlai_empathy.tasks.red.records import DIMENSIONS, RedPost
 
 
 def posts_of(scores: Sequence[float], dimension: str = "ae", source: str = "reaction") -> list[RedPost]:
@@ -67,10 +68,13 @@ def test_highest_score_is_engaging_if_most_posts_have_it() -> None:
 
 
 def test_other_dimensions_and_file_labels_are_ignored() -> None:
-    assert set(labels(labelled_by("be", posts_of([0.1, 0.9, 0.2, 0.8], "be"), kappa=0)).values()) == {
-        "engaging",
-        "not engaging",
-    }
+    scores = [0.1, 0.9, 0.2, 0.8]
+    posts = [
+        replace(post, dimensions={**dict.fromkeys(DIMENSIONS, 1 - score), "be": score})
+        for post, score in zip(posts_of(scores), scores, strict=True)
+    ]
+    found = labels(labelled_by("be", posts, kappa=0))
+    assert found == {"0": "not engaging", "1": "engaging", "2": "not engaging", "3": "engaging"}
 
 
 def test_negative_samples_are_left_out_and_do_not_affect_thresholds() -> None:
