@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.agent_kit.trained.agent import model_options
+from parlai_empathy.agent_kit.trained.frozen import FOLDERS
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.language_models.model_identity import model_identity
@@ -15,9 +16,8 @@ from parlai_empathy.language_models.server.address import server_address
 from parlai_empathy.reports.typed_options import typed_options
 from parlai_empathy.tasks.builder import sha256_of
 
-# The files beside a model that affect its answers: options, dictionary, and those of a Hugging Face encoder.
+# The files beside a model that affect its answers, besides those in FOLDERS.
 _ENDINGS = (".opt", ".dict", ".vec", ".bin")
-_FOLDER = ".encoder"
 # Options that name output files, or inputs of the training, which are part of the weights by now.
 _NOT_READ = {"model_file", "init_model", "dict_file", "dict_initpath", "vectors_file", "embedding_file", "world_logs"}
 # Options that may name the folder of a Hugging Face model that is loaded at evaluation time.
@@ -25,7 +25,7 @@ _FOLDERS = ("lm_model", "sentence_encoder")
 
 
 def model_fingerprint(model_file: str | Path, options: Sequence[str] = ()) -> str:
-    """Return a digest of a model's weights, options and dictionary, and of the files and models that its options name.
+    """Return a digest of a model's files, and of the files and models that its options name.
 
     An agent may consist of several models (``--classifier``, ``--retriever``); the digest covers all of them. A
     language model is identified by its folder's content, or by the address of its server.
@@ -71,8 +71,9 @@ def _in_zoo(value: str, opt: Mapping[str, Any]) -> Path | None:
 
 def _companions(path: Path) -> list[Path]:
     files = [path.with_name(path.name + ending) for ending in _ENDINGS]
-    folder = path.with_name(path.name + _FOLDER)
-    return [file for file in [*files, *sorted(folder.rglob("*"))] if file.is_file()]
+    folders = [path.with_name(f"{path.name}.{ending}") for ending in FOLDERS]
+    files += [file for folder in folders for file in sorted(folder.rglob("*"))]
+    return [file for file in files if file.is_file()]
 
 
 def _add_file(file: Path, name: Path, digest: Any) -> None:

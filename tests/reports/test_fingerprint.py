@@ -29,7 +29,10 @@ def test_fingerprint_does_not_depend_on_location(tmp_path: Path) -> None:
     assert set(first) <= set("0123456789abcdef")
 
 
-@pytest.mark.parametrize("file", ["model", "model.opt", "model.dict", "model.encoder/config.json"])
+@pytest.mark.parametrize(
+    "file",
+    ["model", "model.opt", "model.dict", "model.encoder/config.json", "model.classifier/model", "model.base/model.opt"],
+)
 def test_fingerprint_changes_with_each_model_file(tmp_path: Path, file: str) -> None:
     path = write(tmp_path)
     before = model_fingerprint(path)

@@ -24,7 +24,9 @@ from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.modules.fingerprint import state_fingerprint
 
-_FOLDERS = ("encoder", "classifier", "base", "retriever")  # folders that a model may have beside itself
+FOLDERS = ("encoder", "classifier", "base", "retriever")
+"""The endings of folders that a model may have beside itself, which belong to it."""
+
 # Options dropped from a copy: they belong to the training that made the original, or to its location.
 _FORGOTTEN = ("datatype", "init_model", "load_from_checkpoint", "model_file", "dict_file")
 
@@ -138,7 +140,7 @@ def _copy_model(path: Path, folder: Path) -> None:
     Opt({name: value for name, value in opt.items() if name not in _FORGOTTEN}).save(f"{copy}.opt")
     if is_file(f"{path}.dict"):
         shutil.copyfile(f"{path}.dict", f"{copy}.dict")
-    for ending in _FOLDERS:
+    for ending in FOLDERS:
         if Path(f"{path}.{ending}").is_dir():
             shutil.copytree(f"{path}.{ending}", f"{copy}.{ending}")
     unfinished.rename(folder)
