@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-_LONGEST = 60  # characters of a file name without its extension: file systems allow at most 255 bytes
+_LONGEST = 60  # characters of a file name without its extension
+_MOST = 180  # bytes of the same: file systems allow 255, and an unfinished file has a longer name
 
 
 def file_names(titles: Sequence[str], ending: str, otherwise: str) -> Iterator[str]:
@@ -17,7 +18,8 @@ def file_names(titles: Sequence[str], ending: str, otherwise: str) -> Iterator[s
     """
     taken = set()
     for title in titles:
-        plain = re.sub(r"[\W_]+", "_", title.lower())[:_LONGEST].strip("_") or otherwise
+        plain = re.sub(r"[\W_]+", "_", title.lower())[:_LONGEST]
+        plain = plain.encode()[:_MOST].decode(errors="ignore").strip("_") or otherwise
         name = next(name for n in count(1) if (name := plain if n == 1 else f"{plain}_{n}") not in taken)
         taken.add(name)
         yield f"{name}{ending}"

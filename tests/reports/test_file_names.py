@@ -14,6 +14,14 @@ def test_file_names_are_derived_from_titles() -> None:
     assert list(file_names(titles, ".png", "plot")) == expected
 
 
+def test_file_names_of_letters_with_many_bytes_are_cut() -> None:
+    """A mathematical letter has four bytes; after an a and a b, part of one does not fit."""
+    assert list(file_names(["\U0001d4d5" * 60, "ab" + "\U0001d4d5" * 60], ".csv", "table")) == [
+        "\U0001d4d5" * 45 + ".csv",
+        "ab" + "\U0001d4d5" * 44 + ".csv",
+    ]
+
+
 @given(st.lists(st.sampled_from(["a", "A", "a 2", "a_2", "", "-", "a 3"]) | st.text(max_size=3), max_size=12))
 def test_file_names_are_unique_ignoring_case(titles: list[str]) -> None:
     names = list(file_names(titles, ".csv", "table"))
