@@ -67,13 +67,12 @@ def measure(
     """
     measured = [Measured(name, file) for name, file in models.items()]
     steps = [step for model in measured for step in _steps(model, datasets, fold, options, datapath)]
-    done = sum(evaluations.is_kept(step.job) for step in steps)
-    with tqdm(total=len(steps), initial=done, desc="evaluating", disable=not steps) as bar:
-        for step in steps:
+    kept = [evaluations.is_kept(step.job) for step in steps]
+    with tqdm(total=len(steps), initial=sum(kept), desc="evaluating", disable=not steps) as bar:
+        for step, was_kept in zip(steps, kept, strict=True):
             bar.set_postfix_str(f"{step.model.name}, {step.job.task}")
-            is_new = not evaluations.is_kept(step.job)
             _take(step, evaluations, datapath)
-            bar.update(is_new)
+            bar.update(not was_kept)
     return measured
 
 

@@ -114,6 +114,16 @@ def test_interrupted_run_resumes_where_it_stopped(tmp_path: Path) -> None:
     assert [name for name, _ in runner.asked] == ["b", "c"]
 
 
+def test_progress_is_complete_although_two_names_share_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = dict.fromkeys(("a", "b"), write(tmp_path / "m"))
+    for asked in (1, 0):
+        run(models, runner := Runner(), tmp_path / "out")
+        assert len(runner.asked) == asked
+        assert "evaluating: 100%" in capsys.readouterr().err
+
+
 def test_changed_data_are_reevaluated(tmp_path: Path) -> None:
     dump = tmp_path / "dump.jsonl"
     dump.write_text("{}\n")
