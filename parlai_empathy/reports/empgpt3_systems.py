@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.build_data import modelzoo_path
@@ -72,16 +73,17 @@ def _from_the_pool(path: str) -> list[str]:
     return ["--eval-candidates", "fixed"] if "eval_candidates" in model_options(path) else []
 
 
-def people_of(logs: Iterable[Sequence[LoggedReply]]) -> System | None:
+def people_of(logs: Collection[Sequence[LoggedReply]]) -> System | None:
     """Return the people's replies to the logged items as a system; None if no log has references.
 
     An item occurs once, or as often as it occurs in one system's log, whether or not it was answered. The replies have
     no references, so metrics that need references skip them: they would be compared with themselves.
     """
+    emotions = {one.answers: one.emotion for log in logs for one in log if one.emotion}  # some logs may lack them
     most: Counter[LoggedReply] = Counter()
     for log in logs:
         for system in dict.fromkeys(one.system for one in log):
-            most |= Counter(_item_of_reply(one) for one in log if one.system == system and one.references)
+            most |= Counter(_item_of_reply(one, emotions) for one in log if one.system == system and one.references)
     items = list(most.elements())
     if not items:
         return None
@@ -89,6 +91,6 @@ def people_of(logs: Iterable[Sequence[LoggedReply]]) -> System | None:
     return System(PEOPLE, replies, items=[one.answers for one in items])
 
 
-def _item_of_reply(one: LoggedReply) -> LoggedReply:
+def _item_of_reply(one: LoggedReply, emotions: Mapping[Any, str]) -> LoggedReply:
     """Return the item of a logged reply, without the reply."""
-    return LoggedReply("", one.context, one.references, one.emotion)
+    return LoggedReply("", one.context, one.references, one.emotion or emotions.get(one.answers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,15 @@ def test_human_replies_are_deduplicated_across_systems_of_a_log() -> None:
     assert people is not None
     assert [one.reply for one in people.replies] == ["oh a", "oh b"]
     assert people_of([[LoggedReply("r", ("a",))]]) is None
+
+
+def test_human_replies_are_deduplicated_across_logs_of_which_one_lacks_emotions() -> None:
+    log = [_answered("a"), _answered("b")]
+    without = [replace(one, emotion=None) for one in log]
+    for logs in ([log, without], [without, log]):
+        people = people_of(logs)
+        assert people is not None
+        assert [(one.reply, one.emotion) for one in people.replies] == [("oh a", "sad"), ("oh b", "sad")]
 
 
 def test_human_replies_are_paired_with_systems_but_get_no_bleu() -> None:
