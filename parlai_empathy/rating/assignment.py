@@ -83,7 +83,7 @@ def fill(t: Transaction, row: Row, step: int) -> None:
 
 def can_resume(t: Transaction, study: Study, row: Row, total: int) -> bool:
     """Whether an assignment that timed out can still be answered: its item is free, its side would not unbalance the
-    pair, and its rater has not been given their full set meanwhile.
+    pair, and its rater has not been given their full set meanwhile, of items or, if it is one, of gold checks.
 
     :param total: how many items the rater gets, gold checks included.
     """
@@ -96,9 +96,13 @@ def can_resume(t: Transaction, study: Study, row: Row, total: int) -> bool:
         place=row["place"],
     )
     found = query_progress(t, study, row["rater"])()
-    if found.count(OPEN, DONE) >= total or any(item["filled"] >= item["quota"] for item in items()):
+    every, checks = found.count(OPEN, DONE), _checks(found)
+    has, most = (
+        (checks, study.checks_per_rater) if row["is_check"] else (every - checks, total - study.checks_per_rater)
+    )
+    if every >= total or has >= most or any(item["filled"] >= item["quota"] for item in items()):
         return False
-    return not _swaps(study) or _side(found, row["arm"]) in (None, row["swapped"])
+    return bool(row["is_check"]) or not _swaps(study) or _side(found, row["arm"]) in (None, row["swapped"])
 
 
 def resume(t: Transaction, row: Row, number: int, now: float, deadline: float) -> None:
@@ -144,7 +148,9 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
         return None
     draw = _random(study.seed, rater, number)
     item = _pick(t, study, rater, found, draw, is_check=False)
-    if number in check_places(study, rater, total) and (item or number > 1):  # nobody starts just for a check
+    # A late answer can shift an item to the place of a check, which then comes next.
+    is_due = _checks(found) < sum(place <= number for place in check_places(study, rater, total))
+    if is_due and (item or number > 1):  # nobody starts just for a check
         item = _pick(t, study, rater, found, draw, is_check=True) or item
     if item is None and study.kind == "chat" and number == 1 and found.count(BACK):
         # Models that were down must not lock a rater out. A rater who has judged a chat can finish without them.
@@ -177,8 +183,13 @@ def _reoffer_given_back(t: Transaction, study: Study, rater: str) -> None:
 
 
 def check_places(study: Study, rater: str, total: int) -> frozenset[int]:
-    """The numbers of a rater's items, from 1, that are gold checks."""
+    """The numbers of a rater's items, from 1, at which gold checks are due."""
     return frozenset(_random(study.seed, rater, 0).sample(range(1, total + 1), study.checks_per_rater))
+
+
+def _checks(found: Standing) -> int:
+    """How many gold checks a rater has, open or answered."""
+    return sum(found.count(OPEN, DONE, arm=row["arm"]) for row in found.arms if row["is_check"])
 
 
 def _pick(t: Transaction, study: Study, rater: str, found: Standing, draw: random.Random, is_check: bool) -> Row | None:

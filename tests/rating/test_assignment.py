@@ -213,6 +213,59 @@ def test_checks_appear_at_rater_specific_positions(desk_of: Callable[..., Desk])
         assert [r["filled"] for r in t.rows("SELECT filled FROM rating_items WHERE is_check = 1")] == [8, 8, 8]
 
 
+@pytest.mark.parametrize("place", [2, 4])
+@pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "resumed"])
+def test_late_item_takes_the_place_of_no_check(
+    desk_of: Callable[..., Desk], clock: Clock, place: int, is_answered: bool
+) -> None:
+    """Item 1 of 4 times out, and is free again when the rater has other ones. The check moves on, but is not lost."""
+    study = replace(SINGLE, items_per_rater=3, minutes=1, shuffled=False)
+    study = replace(study, checks=(Check((), "check", (("liking", 1.0),)),), checks_per_rater=1)
+    gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
+    desk = desk_of(study, [*singles(systems=1, contexts=9), gold])
+    raters = [one for one in (f"r{number}" for number in range(100)) if check_places(study, one, 4) == {place}]
+    late = desk.next_item(raters[0])
+    clock.now += 61
+    other = desk.next_item(raters[1])
+    assert isinstance(late, Assignment)
+    assert isinstance(other, Assignment)
+    assert late.item == other.item
+    done = rate_all(desk, raters[0], at_most=place - is_answered - 1)
+    if is_answered:
+        assert isinstance(in_hand := desk.next_item(raters[0]), Assignment)
+        assert not in_hand.item.is_check
+    desk.give_back(other.id, raters[1])
+    if is_answered:
+        outcome = desk.answer(late.id, raters[0], ANSWERS["likert"])
+        assert outcome is (Outcome.STORED if place == 2 else Outcome.TOO_LATE)
+        done += [late] if outcome is Outcome.STORED else []
+    done += rate_all(desk, raters[0])
+    assert [one.item.is_check for one in done].index(True) == (2 if place == 2 else 3)
+    assert (len(done), sum(one.item.is_check for one in done)) == (4, 1)
+
+
+def test_timed_out_check_returns_to_its_rater_whatever_its_side(desk_of: Callable[..., Desk], clock: Clock) -> None:
+    """A check compares no systems, so that its sides need no balance."""
+    has_same_side = set()
+    gold = Item("check-1", "check-1", "check", "x", (), "check_other", "y", expected=(("better", 1.0),))
+    for seed in range(12):
+        study = replace(PAIR, name=f"s{seed}", seed=seed, items_per_rater=1, minutes=1)
+        study = replace(study, checks=(Check((), "x", (("better", 1.0),), "y"),), checks_per_rater=1)
+        desk = desk_of(study, [*pairs(systems=2, contexts=3), gold])
+        raters = [one for one in (f"r{number}" for number in range(100)) if check_places(study, one, 2) == {1}]
+        late = desk.next_item(raters[0])
+        clock.now += 61
+        other = desk.next_item(raters[1])
+        assert isinstance(late, Assignment)
+        assert isinstance(other, Assignment)
+        assert late.item == other.item == gold
+        again = desk.next_item(raters[0])
+        assert isinstance(again, Assignment)
+        assert again.id == late.id
+        has_same_side.add(late.swapped == other.swapped)
+    assert has_same_side == {True, False}
+
+
 def test_checks_can_appear_at_any_position(desk_of: Callable[..., Desk]) -> None:
     """Two of four places: six pairs, each with about 50 of 300 raters (standard deviation 6.5)."""
     checks = tuple(Check((), f"check {n}", (("liking", 1.0),)) for n in range(2))
