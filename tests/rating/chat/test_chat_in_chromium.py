@@ -11,8 +11,10 @@ import pytest
 from chromium_browser import accessibility_problems
 from model_server import ModelServer, piece
 from remembering_agent import StreamingAgent
+from tiny_studies import LIKERT
 
 from parlai_empathy.rating.export import rating_rows
+from parlai_empathy.rating.study import Study
 
 Serve = Callable[..., Any]
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
@@ -281,6 +283,44 @@ def test_failed_answer_can_be_retried(browser: Any, serve_chat: Serve) -> None:
         served.agent.go_on.set()
         page.click("#failed button")
         assert said(page, 2) == ["FAIL", "FAIL"]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_conversation_of_maximum_length_can_be_judged(
+    browser: Any, serve_chat: Serve, study_of: Callable[..., Study], most: int
+) -> None:
+    """With a maximum of one message, the answer to it still comes, also after a reload."""
+    turns = {"least": 1, "most": most}
+    study = study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, turns=turns, consent="You may stop at any time.")
+    served = serve_chat(study=study)
+    with visiting(browser, served) as page:
+        say(page, "SLOW")
+        page.wait_for_selector("#turn-1")
+        page.reload()
+        page.wait_for_selector("#typing")
+        served.agent.go_on.set()
+        assert said(page, 2) == ["SLOW", "SLOW"]
+        page.wait_for_selector(".notice:has-text('has reached its maximum length')")
+        assert page.is_hidden("#typing")
+        assert page.locator("#text").count() == 0
+        page.click("button:has-text('End and judge')")
+        page.wait_for_selector("h1:has-text('How was this conversation?')")
+
+
+def test_second_tab_shows_what_was_said_in_the_first(browser: Any, serve_chat: Serve) -> None:
+    with visiting(browser, serve_chat()) as page:
+        other = page.context.new_page()
+        other.set_default_timeout(15_000)
+        other.goto("/")
+        say(page, "Hello")
+        said(page, 2)
+        say(other, "Hi")
+        other.wait_for_selector("#problem:has-text('Read it, then write again.')")
+        assert said(other, 2) == ["Hello", "Hello"]
+        assert other.input_value("#text") == "Hi"
+        other.press("#text", "Enter")
+        assert said(other, 4)[2] == "Hi"
+        assert other.is_hidden("#problem")
 
 
 def test_new_conversation_starts_empty(browser: Any, serve_chat: Serve) -> None:

@@ -12,6 +12,7 @@
   let isBusy = false;
 
   const show = (element, isShown) => { element.hidden = !isShown; };
+  const reload = () => location.replace("/"); // the current page may be the answer to a form
   const toEnd = () => window.scrollTo(0, document.documentElement.scrollHeight);
 
   const grow = () => { text.style.height = "auto"; text.style.height = `${text.scrollHeight + 2}px`; };
@@ -52,7 +53,12 @@
   const take = (name, value) => {
     if (name === "turns") { part.textContent = ""; show(part, false); setTurns(value); toEnd(); }
     if (name === "part") { part.textContent = value; show(part, Boolean(value)); toEnd(); }
-    if (name === "end") { busy(false); show(failed, value); toEnd(); text.focus({ preventScroll: true }); }
+    if (name !== "end") return;
+    busy(false);
+    show(failed, value);
+    toEnd();
+    text.focus({ preventScroll: true });
+    if (turns.children.length >= Number(turns.dataset.most)) reload(); // to a page without a message box
   };
 
   // Reads events from a streaming response.
@@ -76,6 +82,9 @@
 
   const refused = async (response) => {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = page.getElementById("turns");
+    if (fresh && !page.getElementById("write")) { reload(); return; }
+    if (fresh) { setTurns(fresh.innerHTML); toEnd(); } // another tab has continued the conversation
     const own = page.getElementById("problem");
     const words = own && !own.hidden ? own.textContent : (page.querySelector("main p") || {}).textContent;
     complain(words || "This did not work. Load the page again.");
@@ -95,7 +104,7 @@
         await follow(response);
       } else {
         busy(false);
-        if (response.ok) location.reload();
+        if (response.ok) reload();
         else await refused(response);
       }
     } catch {
