@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.metrics.bootstrap import Floats
 from parlai_empathy.metrics.power import check_alpha, check_power
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int_]
 
 _MOST = 100_000

@@ -67,11 +67,25 @@ def test_notes_list_signatures_and_failures() -> None:
     assert "broken" not in read(table)
 
 
+def test_notes_explain_only_what_a_table_shows() -> None:
+    starts = ("- shares are in percent; rows that name a", "- Rashkin et al. pretrain", "- PPL is", "- training: ")
+
+    def explained(table: Table) -> list[bool]:
+        return [any(note.startswith(start) for note in table.notes) for start in starts]
+
+    ed, dd = tables([retrieval(), classifier()], ["ed", "dd"], "test fold")
+    assert (explained(ed), explained(dd)) == ([True] * 4, [False, False, False, True])
+    (without_minutes,) = tables([classifier()], ["ed"], "test fold")
+    assert explained(without_minutes) == [True, True, True, False]
+
+
 def test_plots_compare_measured_and_published_figures(tmp_path: Path) -> None:
     found = {plot.name: plot for plot in plots([retrieval(), classifier(), generative()])}
     assert list(found) == ["p_at_1", "emotions", "perplexity"]
     assert found["p_at_1"].series == {"shuffled": {"mine": 50}}
     assert [line.value for line in found["p_at_1"].lines] == [56.90, 43.25, 60.44, 65.92, 66.04]
+    assert found["p_at_1"].lines[3].name == "retrieval BERT 65.92"
+    assert found["emotions"].lines[0].name == "situation: fastText 43.00"
     assert found["emotions"].rows == ["emotions", "writes"]
     assert {(line.value, line.series) for line in found["emotions"].lines} == {
         *((43.0, "situation"), (48.0, "situation"), (32.2, "context"), (40.2, "context"))

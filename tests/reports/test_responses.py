@@ -112,6 +112,7 @@ def test_intervals_plot_has_one_panel_per_metric() -> None:
         assert shown[metric]["one"] == (found["value"], *found["95 % interval"])
     assert shown["M"]["two"] == (7, 7, 7), "one reply does not say how sure it is"
     assert list(shown["K"]) == ["one"]
+    assert not any(part.from_zero for part in plot.parts), "0 is off the scale of many metrics"
 
 
 def test_missing_intervals_are_explained_in_notes() -> None:
