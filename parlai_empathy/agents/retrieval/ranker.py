@@ -141,6 +141,7 @@ class PoolRanker(TorchRankerAgent):
         if mode == "train" or source not in ("inline", "fixed"):
             return super()._build_candidates(batch, source, mode)  # type: ignore[no-any-return]
         if source == "fixed":
+            self.set_fixed_candidates(None)  # training changes their encodings
             return self.fixed_candidates, self.fixed_candidate_vecs, self._fixed_label_index(batch)
         if batch.candidates is None:
             return self._without_inline(batch, mode)

@@ -18,6 +18,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 from sample_models import Bomb, copy_of, evaluate, load, weights
+from tiny_parts import observed
 
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.errors import ModelFileError, OptionError
@@ -284,6 +285,15 @@ def test_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Pa
     of_six, of_seven = report(6, batchsize=2), report(7, batchsize=2)
     assert int(of_seven["exs"]) == 7
     assert {name: float(of_seven[name]) for name in of_ranks} == {name: float(of_six[name]) for name in of_ranks}
+
+
+def test_validation_encodes_fixed_candidates_with_current_weights(tmp_path: Path, model_file: Path) -> None:
+    copy = copy_of(model_file, tmp_path)
+    agent = load(copy, eval_candidates="fixed", datatype="train", learningrate=0.1)
+    for name in ("labels", "eval_labels"):  # a training step, then a validation
+        messages = [{"text": text, name: [text]} for text in agent.pool().texts[:20]]
+        agent.batch_act(observed(agent, *messages))
+    torch.testing.assert_close(agent.fixed_candidate_encs, agent._encode_replies(agent.fixed_candidates))
 
 
 def test_fixed_candidates_allow_labels_outside_the_pool(model_file: Path) -> None:
