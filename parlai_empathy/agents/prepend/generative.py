@@ -6,6 +6,7 @@ import math
 
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
 from parlai_empathy.agents.prepend.labels import Prepend
+from parlai_empathy.modules.hugging_face_generator import CausalGenerator
 
 
 class GenerativeAgent(Prepend, Generator):
@@ -18,9 +19,12 @@ class GenerativeAgent(Prepend, Generator):
 
     @property
     def longest_text(self) -> float:
-        """Number of the encoder's positions; some language models have no limit."""
+        """Number of positions that the model has for a context; some language models have no limit."""
         if not self.opt.get("hf_model"):
             return int(self.opt["n_positions"])
-        config = self.bare_model.language_model.config
-        positions = getattr(config, "max_position_embeddings", None)
-        return positions - len(self.dict.before) - len(self.dict.behind) if positions else math.inf
+        model = self.bare_model
+        positions = getattr(model.language_model.config, "max_position_embeddings", None)
+        if not positions:
+            return math.inf
+        of_reply = len(model.begins_with) + self.opt["label_truncate"] if isinstance(model, CausalGenerator) else 0
+        return int(positions - len(self.dict.before) - len(self.dict.behind) - of_reply)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from parlai.core.message import Message
 from sample_models import evaluate, load, weights
 from tiny_generators import write_language_model
 from tiny_parts import chat, observed, train_base, train_classifier
@@ -79,3 +80,16 @@ def test_text_with_labels_exceeding_positions_raises_option_error(classifier: Pa
     changes: dict[str, Any] = {"classifier": str(classifier), "n_positions": 101, "prepend_k": 3}
     with pytest.raises(OptionError, match="--text-truncate 100: with --prepend-k 3 a text has up to 103 tokens"):
         train_base(tmp_path / "model", "empathy:prepend/generative", **changes)
+
+
+def test_decoder_only_model_has_room_for_labels_and_reply(classifier: Path, tmp_path: Path) -> None:
+    """Of the 256 positions a reply takes 25, its first token included, and the longest label with its space 13."""
+    options: dict[str, Any] = {
+        "hf_model": str(write_language_model("gpt2", tmp_path / "gpt2")), "classifier": str(classifier),
+        "label_truncate": 24, "batchsize": 2, "max_train_steps": 1, "validation_every_n_epochs": -1,
+    }  # fmt: skip
+    with pytest.raises(OptionError, match=r"^--text-truncate 219: .* up to 232 tokens, and the model reads 231; cut"):
+        train_base(tmp_path / "model", "empathy:prepend/generative", **options, text_truncate=219)
+    agent = load(train_base(tmp_path / "other", "empathy:prepend/generative", **options, text_truncate=218))
+    agent.observe(Message({"text": "sad " * 100, "eval_labels": ["ok " * 30], "episode_done": True}))
+    assert "loss" in agent.act()["metrics"]
