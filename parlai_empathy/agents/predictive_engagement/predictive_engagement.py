@@ -100,7 +100,7 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
     def _judge(self, observations: Sequence[Message]) -> Output:
         """Also record macro-F1."""
         output = super()._judge(observations)
-        if self.classes and all(map(labels_of, observations)) and not self.opt.get("interactive_mode"):
+        if self.classes and all(map(self._has_target, observations)) and not self.opt.get("interactive_mode"):
             true = [self.classes.index(labels_of(obs)[0]) for obs in observations]
             table = confusion(true, [self.classes.index(text) for text in output.text], len(self.classes))
             self.global_metrics.add("macro_f1", MacroF1(table, split=observations[0].get("fold")))
