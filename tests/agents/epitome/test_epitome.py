@@ -16,7 +16,7 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
 from sample_models import check_copy, evaluate, load, weights
-from torch.nn.parallel import DistributedDataParallel
+from two_processes import check_gradients_are_averaged
 
 from parlai_empathy.agents.epitome import inference
 from parlai_empathy.errors import DataError, ModelFileError, OptionError, TrainingError
@@ -168,11 +168,8 @@ def test_nonfinite_loss_raises_training_error(tmp_path: Path, bert: Path) -> Non
         train(tmp_path / "model", bert, learningrate=1e30, warmup_updates=-1, gradient_clip=-1, max_train_steps=20)
 
 
-@pytest.mark.usefixtures("process_group")
-def test_training_works_in_distributed_data_parallel(tmp_path: Path, bert: Path) -> None:
-    """A single process, wrapped as in multi-process training."""
-    train(tmp_path / "model", bert)
-    assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
+def test_two_processes_average_their_gradients(tmp_path: Path, judge: Path) -> None:
+    check_gradients_are_averaged(judge, tmp_path)
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from parlai.scripts.train_model import TrainModel
 from sample_models import check_copy, evaluate, load, weights
 from tiny_fasttext import tiny_bin
 from torch.nn.parallel import DistributedDataParallel
+from two_processes import check_gradients_are_averaged
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agents.fasttext.bin_file import read_bin
@@ -164,6 +165,11 @@ def test_distributed_data_parallel_gives_the_same_weights(tmp_path: Path, feeler
     assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
     expected = weights(feeler)
     assert all(torch.allclose(expected[name], each, atol=1e-6) for name, each in weights(tmp_path / "model").items())
+
+
+def test_two_processes_sum_their_gradients(tmp_path: Path, feeler: Path) -> None:
+    """Each text has the same weight, however many processes there are."""
+    check_gradients_are_averaged(feeler, tmp_path, factor=2)
 
 
 def test_gradient_accumulation_matches_a_full_batch(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
 from sample_models import check_copy, evaluate, load, weights
-from torch.nn.parallel import DistributedDataParallel
+from two_processes import check_gradients_are_averaged
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.errors import ModelFileError, OptionError
@@ -113,11 +113,11 @@ def test_training_resumes_from_checkpoint(tmp_path: Path) -> None:
     assert not torch.equal(after["model"]["head.weight"], before["model"]["head.weight"])
 
 
-@pytest.mark.usefixtures("process_group")
-def test_distributed_data_parallel_works_without_context(tmp_path: Path, chooser: Path) -> None:
-    """The context layers are not used there, and must not be waited for; a single process is wrapped here."""
-    train(tmp_path / "model", FEEL, dict_file=f"{chooser}.dict")
-    assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
+@pytest.mark.parametrize("task", [RATE, FEEL])
+def test_two_processes_average_their_gradients(tmp_path: Path, task: str) -> None:
+    """Situations have no context: its layers are not used there, and must not be waited for."""
+    train(tmp_path / "model", task)
+    check_gradients_are_averaged(tmp_path / "model", tmp_path)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

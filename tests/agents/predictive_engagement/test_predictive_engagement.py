@@ -15,7 +15,7 @@ from processes import parlai_command, succeeded
 from sample_models import load, weights
 from sklearn.metrics import f1_score
 from tiny_parts import observed
-from torch.nn.parallel import DistributedDataParallel
+from two_processes import check_gradients_are_averaged
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agents.predictive_engagement.predictive_engagement import balanced_weights
@@ -151,10 +151,8 @@ def test_nonfinite_loss_raises_training_error(tmp_path: Path, bert: Path) -> Non
         train(tmp_path / "model", bert, learningrate=1e38, gradient_clip=0, max_train_steps=20)
 
 
-@pytest.mark.usefixtures("process_group")
-def test_training_works_in_distributed_data_parallel(tmp_path: Path, bert: Path) -> None:
-    train(tmp_path / "model", bert)
-    assert isinstance(load(tmp_path / "model").model, DistributedDataParallel)
+def test_two_processes_average_their_gradients(tmp_path: Path, model_file: Path) -> None:
+    check_gradients_are_averaged(model_file, tmp_path)
 
 
 def test_two_process_training_produces_a_usable_model(tmp_path: Path, bert: Path) -> None:
@@ -225,6 +223,15 @@ def test_macro_f1_matches_scikit_learn(model_file: Path, monkeypatch: pytest.Mon
     agent._judge(messages)
     expected = f1_score([1, 0, 1, 0, 0], [1, 1, 0, 0, 0], average="macro")
     assert float(agent.global_metrics.report()["macro_f1"].value()) == pytest.approx(expected)
+
+
+def test_ratings_on_another_scale_give_correlations_only(model_file: Path) -> None:
+    report = EvalModel.main(
+        model_file=str(model_file), task="empathy:engagement:Predeng600", edition="sample", datatype="test",
+        loglevel="error",
+    )  # fmt: skip
+    assert {"pearson", "spearman"} <= set(report)
+    assert not {"macro_f1", "loss"} & set(report)
 
 
 def test_chat_reply_states_class_and_probability(model_file: Path) -> None:
