@@ -304,9 +304,10 @@ class RerankAgent(TextClassifierAgent):
         return torch.tensor([order.index(true) + 1 for true, order in enumerate(orders)])
 
     def _record_avg_bleu(self, observations: Sequence[Message], contexts: Tensor) -> None:
-        if self._trained:
-            return  # only for final weights, not at each validation during training
-        pool, tokenise = self.retriever.pool(), self.dict.tokenizer_fun
+        # Only for final weights, not at each validation during training.
+        if self._trained or not (pool := self.retriever.pool_for_bleu()):
+            return
+        tokenise = self.dict.tokenizer_fun
         metrics = [
             AvgBleu(
                 bleu_statistics(tokenise(texts[0]), tokenise(labels_of(obs)[0])),

@@ -256,13 +256,7 @@ class PoolRanker(TorchRankerAgent):
 
     def _record_avg_bleu(self, batch: Batch) -> None:
         """Record AVG BLEU for final weights only, not at validations during training: it encodes the whole pool."""
-        if self._trained or self._no_pool or self.opt.get("model_file") is None:
-            return
-        try:
-            pool = self.pool()
-        except EmpathyError as error:
-            self._no_pool = True
-            logging.warning(f"no AVG BLEU, because there is no pool of replies: {error}")
+        if self._trained or self.opt.get("model_file") is None or not (pool := self.pool_for_bleu()):
             return
         tokenise = self.dict.tokenizer_fun  # for words, the dictionary's tokenizer before lower-casing
         replies = pool.best(self.encode_contexts(batch))
@@ -271,6 +265,17 @@ class PoolRanker(TorchRankerAgent):
             for reply, label in zip(replies, batch.labels, strict=True)
         ]
         self.record_local_metric("avg_bleu", metrics)
+
+    def pool_for_bleu(self) -> Pool | None:
+        """Return the pool; None, after a warning, if it cannot be built: other metrics do not need it."""
+        if self._no_pool:
+            return None
+        try:
+            return self.pool()
+        except EmpathyError as error:
+            self._no_pool = True
+            logging.warning(f"no AVG BLEU, because there is no pool of replies: {error}")
+            return None
 
     def reset_metrics(self) -> None:
         """Reset ParlAI's metrics and the examples seen."""

@@ -17,7 +17,8 @@ from tiny_judge import train_judge
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.training_candidates import block_of
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+from parlai_empathy.errors import DataError, ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_order, key
 
 TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "loglevel": "error"}
@@ -232,6 +233,19 @@ def test_blank_message_gets_a_reply_from_the_pool(model_file: Path, blank: str) 
 def test_pool_option_selects_the_pool(model_file: Path) -> None:
     agent = load(model_file, interactive_mode=True, pool="empathy:empathetic_dialogues:Speaker")
     assert set(agent.retriever.pool().texts) != set(load(model_file).retriever.pool().texts)
+
+
+@pytest.mark.parametrize("kind", ["retriever", "model_file"])
+def test_evaluation_without_a_pool_omits_avg_bleu_only(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def none(self: Any) -> list[str]:
+        raise DataError("the replies are gone")
+
+    monkeypatch.setattr(RetrievalAgent, "_pool_texts", none)
+    report = evaluate(request.getfixturevalue(kind), pool="dd", num_examples=4)
+    assert "hits@1" in report
+    assert "avg_bleu" not in report
 
 
 def test_training_resumes_from_checkpoint(tmp_path: Path, bert: Path, retriever: Path) -> None:
