@@ -14,10 +14,7 @@ from typing import Any, Protocol
 from parlai.core.message import Message
 
 from parlai_empathy.rating.answering import Said
-from parlai_empathy.rating.worlds.chat import RATER
-
-LONGEST_REPLY = 8000
-"""Maximum length of a reply, in characters; longer ones are truncated."""
+from parlai_empathy.rating.worlds.chat import RATER, fitted
 
 
 class StreamingAgent(Protocol):
@@ -54,8 +51,8 @@ class Partner:
         clone = self._clone(talk, said)
         clone.observe(_message(said[-1]))
         is_streaming = hasattr(clone, "act_streaming")
-        act = clone.act_streaming(lambda text: say(_fit(text))) if is_streaming else clone.act()
-        text = _fit(str(act.get("text") or ""))
+        act = clone.act_streaming(lambda text: say(fitted(text))) if is_streaming else clone.act()
+        text = fitted(str(act.get("text") or ""))
         with self._lock:
             self._clones[talk] = (clone, len(said) + 1)
             while len(self._clones) > self._limit:
@@ -75,11 +72,6 @@ class Partner:
             if hasattr(clone, "self_observe"):
                 clone.self_observe(_message(answer))  # as if it had just given this reply
         return clone
-
-
-def _fit(text: str) -> str:
-    """Return a reply as it is stored and streamed: without null characters and outer spaces, and truncated."""
-    return text.replace("\0", "").strip()[:LONGEST_REPLY].strip()
 
 
 def _message(said: Said) -> Message:

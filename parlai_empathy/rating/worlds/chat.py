@@ -16,6 +16,8 @@ RATER = "rater"
 DONE = "done"
 LISTENER = "Listener"
 """The name under which models are shown: raters must not know which one they talk with."""
+LONGEST_REPLY = 8000
+"""Maximum length of a reply, in characters; longer ones are truncated."""
 
 
 class ChatThenRateWorld(RatingWorld):
@@ -100,7 +102,7 @@ class ChatThenRateWorld(RatingWorld):
         """Let the model reply to a message."""
         model = self._models[found.item.system]
         model.observe(_message(RATER, said))
-        reply = str(model.act().get("text") or "").strip()
+        reply = fitted(str(model.act().get("text") or ""))
         if not self._say(found, found.item.system, reply):
             return
         show(self.rater, reply or "(says nothing)", LISTENER)
@@ -126,6 +128,11 @@ class ChatThenRateWorld(RatingWorld):
 
     def _reopen_previous_item(self, left: Assignment) -> None:
         show(self.rater, "This is the first question.")
+
+
+def fitted(reply: str) -> str:
+    """Return a reply as it is stored and shown: without null characters and outer spaces, and truncated."""
+    return reply.replace("\0", "").strip()[:LONGEST_REPLY].strip()
 
 
 def _message(speaker: str, text: str) -> Message:

@@ -17,7 +17,7 @@ from parlai_empathy.rating.export import rating_rows
 from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study import Study
-from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
+from parlai_empathy.rating.worlds.chat import LONGEST_REPLY, ChatThenRateWorld
 
 GOOD = {"id": "good", "text": "Good?", "kind": "choice", "choices": ["yes", "no"], "per_turn": True, "required": False}
 
@@ -151,6 +151,19 @@ def test_too_long_message_is_asked_for_again(desk: Desk) -> None:
     found = desk.next_item("a")
     assert isinstance(found, Assignment)
     assert len(desk.messages(found.id, "a")) == 2
+
+
+def test_long_reply_is_truncated_as_on_the_chat_page(desk: Desk) -> None:
+    class Endless(Remembering):
+        def act(self) -> dict[str, str]:
+            return {"id": self.name, "text": "\0 " + "y" * 20_000}
+
+    rater = ScriptedRater(["Hello", "", "quit"])
+    run(ChatThenRateWorld({"rater": "a"}, [rater, Endless("M"), Endless("N")], desk))
+    found = desk.next_item("a")
+    assert isinstance(found, Assignment)
+    assert [one.text for one in desk.messages(found.id, "a")] == ["Hello", "y" * LONGEST_REPLY]
+    assert rater.saw(f"Listener: {'y' * LONGEST_REPLY}")
 
 
 def test_missing_agent_for_a_model_raises_option_error(desk: Desk) -> None:
