@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from parlai_empathy.errors import CrowdError, MissingDependencyError, OptionError
+from parlai_empathy.errors import CrowdError, MissingDependencyError, OptionError, one_line
 
 REGION = "us-east-1"
 """The only region of Mechanical Turk."""
@@ -28,19 +28,26 @@ def client(is_live: bool = False) -> Any:
 
     :param is_live: whether to use the live marketplace, which costs money, instead of the sandbox.
     :raises MissingDependencyError: without boto3.
+    :raises OptionError: if the settings of Amazon's library cannot be read, such as an unknown ``AWS_PROFILE``.
     """
     try:
         import boto3
         from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
     except ImportError as error:
         raise MissingDependencyError('Mechanical Turk needs boto3: pip install "parlai-empathy[crowd]"') from error
-    return boto3.client(
-        "mturk",
-        region_name=REGION,
-        endpoint_url=ENDPOINTS[is_live],
-        # Retries are safe: calls that create or pay have a token by which repetitions are recognised.
-        config=Config(**_PATIENCE),
-    )
+    try:
+        return boto3.client(
+            "mturk",
+            region_name=REGION,
+            endpoint_url=ENDPOINTS[is_live],
+            # Retries are safe: calls that create or pay have a token by which repetitions are recognised.
+            config=Config(**_PATIENCE),
+        )
+    except BotoCoreError as error:
+        raise OptionError(
+            f"Mechanical Turk: Amazon's settings cannot be used ({one_line(error)}): check AWS_PROFILE and ~/.aws"
+        ) from error
 
 
 def asked(call: Callable[..., _T], **arguments: Any) -> _T:

@@ -75,6 +75,12 @@ def test_credentials_are_never_logged(mturk: Any, caplog: pytest.LogCaptureFixtu
     assert SECRET not in repr(mturk)
 
 
+def test_unknown_profile_raises_option_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "heron")
+    with pytest.raises(OptionError, match=r"\(The config profile \(heron\) could not be found\): check AWS_PROFILE"):
+        client()
+
+
 def test_missing_boto3_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
     with pytest.raises(MissingDependencyError, match=r"parlai-empathy\[crowd\]"):
