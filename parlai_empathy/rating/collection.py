@@ -70,8 +70,8 @@ class Collection:
         themselves have chosen least often, ties broken by everybody's choices (section 3 of the paper).
         """
         with self.desk.writing() as t:
-            now = self.desk.clock()
-            raters.enrolled(t, self.study.name, raters.checked(rater), now)
+            rater, now = raters.checked(rater), self.desk.clock()
+            raters.enrolled(t, self.study.name, rater, now)
             if open_one := t.row(
                 f"{prompts.ALL} AND rater = :rater AND emotion = ''", study=self.study.name, rater=rater
             ):

@@ -53,7 +53,7 @@ def test_offer_has_three_distinct_emotions_and_is_stable(collection: Collection)
     found = collection.offer("a")
     assert len(set(found.offered)) == 3
     assert set(found.offered) <= set(EMOTIONS)
-    assert collection.offer("a") == found
+    assert collection.offer("a") == collection.offer(" a ") == found
 
 
 def test_new_people_are_offered_least_chosen_emotions(collection: Collection) -> None:

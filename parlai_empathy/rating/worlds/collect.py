@@ -9,6 +9,7 @@ from parlai.core.opt import Opt
 from parlai.core.worlds import World
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating import raters
 from parlai_empathy.rating.collecting.meeting import Duty, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
 from parlai_empathy.rating.collecting.text_rules import checked_situation
@@ -33,7 +34,7 @@ class CollectEmpatheticWorld(World):
 
     def __init__(self, opt: Opt, agents: Sequence[Any], collection: Collection) -> None:
         super().__init__(Opt({"task": "collect", **opt}), list(agents))
-        names = list(opt["raters"])
+        names = [raters.checked(name) for name in opt["raters"]]
         if len(names) != 2 or len(agents) != 2 or names[0] == names[1]:
             raise OptionError(f"raters {', '.join(names)}: a collection needs two people with different names")
         self._agents: dict[str, Any] = dict(zip(names, agents, strict=True))

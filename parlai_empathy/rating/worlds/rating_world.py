@@ -10,6 +10,7 @@ from parlai.core.opt import Opt
 from parlai.core.worlds import World
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating import raters
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.earlier_answers import given
 from parlai_empathy.rating.outcomes import Assignment, Nothing
@@ -24,7 +25,7 @@ class RatingWorld(World):
     :param opt: holds the rater's name as ``rater``.
     :param agents: the rater first.
     :param desk: assigns items and stores answers.
-    :raises OptionError: if the study's kind is not this world's ``KIND``.
+    :raises OptionError: if the study's kind is not this world's ``KIND``, or the name is empty or too long.
     """
 
     KIND = ""
@@ -37,7 +38,7 @@ class RatingWorld(World):
                 f"{desk.study.where}: kind is {desk.study.kind}: {type(self).__name__} is for {self.KIND}"
             )
         self.desk = desk
-        self.name: str = opt["rater"]
+        self.name = raters.checked(opt["rater"])
         self._is_over = False
         self._has_begun = False
         self._found: Assignment | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Any
 
 from parlai.core.agents import Agent
@@ -21,6 +23,8 @@ class TerminalRater(Agent):
         super().__init__(opt, shared)
         self.id = name or "rater"
         self._name = name
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="surrogateescape")  # what is not UTF-8 is an invalid answer, not an error
 
     def observe(self, observation: Message) -> Message:
         """Print the message, with its speaker's name unless that is the study itself."""

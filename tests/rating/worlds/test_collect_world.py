@@ -91,6 +91,6 @@ def test_quitting_ends_the_session_for_both(collection: Collection, tmp_path: Pa
 
 def test_collection_requires_two_different_raters(collection: Collection) -> None:
     make: Callable[..., object] = CollectEmpatheticWorld
-    for names in (["ann"], ["ann", "ann"]):
+    for names in (["ann"], ["ann", "ann"], ["ann", " ann"]):
         with pytest.raises(OptionError, match="a collection needs two people with different names"):
             make({"raters": names}, [ScriptedRater([])] * len(names), collection)

@@ -222,6 +222,14 @@ def test_built_in_studies_can_be_rated(name: str, store: Store, write_log: Log) 
     assert len(stored(desk)) == len(study.page_questions) * study.items_per_rater
 
 
+def test_blanks_around_rater_name_are_ignored(desk: Desk) -> None:
+    rate(desk, "4", "soft", name=" a ")
+    assert [one.id for one in desk.raters()] == ["a"]
+    assert len(stored(desk)) == 2
+    with pytest.raises(OptionError, match="expected a name of 1 to 200 characters"):
+        rate(desk, name=" ")
+
+
 def test_world_rejects_studies_of_another_kind(desk: Desk) -> None:
     with pytest.raises(OptionError, match="kind is likert: PairwiseWorld is for pairwise"):
         PairwiseWorld({"rater": "a"}, [ScriptedRater([])], desk)
