@@ -146,6 +146,10 @@ def _replies(study: Study) -> dict[str, list[_Reply]]:
     names = Counter(system.name for system in systems)
     if twice := next((name for name, count in names.items() if count > 1 or name == GOLD), None):
         raise OptionError(f"{study.where}: systems: there are two named {twice}: give each a different name")
+    if study.checks and CHECK in names:
+        raise OptionError(
+            f"{study.where}: systems: {CHECK} is the name of the gold checks: give the system another one"
+        )
     numbers: dict[object, str] = {}
     replies = {system.name: list(_numbered(study, system, numbers)) for system in systems}
     return {**replies, GOLD: list(_gold(study, replies))} if study.gold else replies

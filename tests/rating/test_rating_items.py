@@ -167,6 +167,13 @@ def test_reachable_ratings_per_system_is_accepted(study_of: Make, write_log: Cal
         ({"systems": {"A": "a.jsonl", "B": "c.jsonl"}}, "A and B have no context in common"),
         ({"systems": {"A": "twice.jsonl", "B": "b.jsonl"}, "kind": "likert"}, "the log of A has the item 7 twice"),
         ({"systems": {"L": "many.jsonl", "L: S": "b.jsonl"}}, "there are two named L: S"),
+        (
+            {
+                "systems": {"check": "a.jsonl", "B": "b.jsonl"},
+                "checks": [{"reply": "a", "other_reply": "b", "expected": {"better": 1}}],
+            },
+            "check is the name of the gold checks: give the system another one",
+        ),
     ],
 )
 def test_inconsistent_logs_raise_option_error(study_of: Make, tmp_path: Path, keys: dict, message: str) -> None:
