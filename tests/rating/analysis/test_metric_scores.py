@@ -92,6 +92,17 @@ def test_reply_name_takes_precedence_over_item() -> None:
     assert matched(ratings, SCORES)["length"] == ([3.0, 4.0], [4.0, 2.0])
 
 
+def test_reply_of_former_version_is_not_matched_by_its_item() -> None:
+    """An export has no name for such a reply. Its item may now be another reply, with another metric."""
+    former = Rating("1", "Ann", "q", 5.0, "A", study="s", version="1a")
+    current = Rating("1", "Bob", "q", 2.0, "A", study="s", version="2b", reply="1")
+    assert matched([former, current], SCORES)["length"] == ([3.0], [2.0])
+    nameless = Rating(
+        "2", "Ann", "q", 4.0, "A", study="t", version="1a"
+    )  # a study that names no replies, such as chats
+    assert matched([former, current, nameless], SCORES)["length"] == ([3.0, 4.0], [2.0, 4.0])
+
+
 def test_other_reply_name_identifies_second_reply_of_comparison() -> None:
     one = Rating("i7", "Ann", "q", 1.0, "A", "B", reply="1", other_reply="2")
     other = Rating("i7", "Bob", "q", 1.0, "B", "A", reply="2", other_reply="1").oriented()
