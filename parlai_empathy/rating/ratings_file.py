@@ -109,12 +109,13 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
 
     Texts, choices and checks are left out.
 
-    :raises DataError: if an item does not identify a reply: if it has ratings of several systems or of several versions
-        of a study, or comparisons of two systems.
+    :raises DataError: if an item does not identify a reply: if it has ratings of several systems, of several versions
+        of a study or, for one question, of several studies, or comparisons of two systems.
     """
     questions: dict[str, dict[str, list[float]]] = {}
     systems: dict[tuple[str, str], tuple[str, ...]] = {}
     versions: dict[tuple[str, str], str] = {}
+    studies: dict[tuple[str, str], str] = {}
     for one in ratings:
         if one.rating is None or one.check is not None or one.kind == "choice":
             continue
@@ -129,6 +130,11 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
             raise DataError(
                 f"item {one.item!r} is rated in the versions {version!r} and {one.version!r} of the study, where it "
                 "may be a different reply: keep the rows of one version"
+            )
+        if (study := studies.setdefault((one.question, one.item), one.study)) != one.study:
+            raise DataError(
+                f"item {one.item!r} is rated in the studies {study!r} and {one.study!r}, where it may be a different "
+                "reply: keep the rows of one study"
             )
         questions.setdefault(one.question, {}).setdefault(one.item, []).append(one.rating)
     return questions

@@ -244,6 +244,18 @@ def test_by_question_rejects_item_rated_in_two_versions() -> None:
     assert by_question([first, checked]) == {"q": {"1": [4.0]}}
 
 
+def test_by_question_rejects_item_rated_in_two_studies() -> None:
+    first, other = (Rating("1", "Ann", "q", 4.0, "A", study=study) for study in ("one", "two"))
+    message = (
+        "item '1' is rated in the studies 'one' and 'two', where it may be a different reply: keep the rows of one "
+        "study"
+    )
+    with pytest.raises(DataError, match=f"^{message}$"):
+        by_question([first, other])
+    about_something_else = Rating("1", "Ann", "p", 4.0, "A", study="two")
+    assert by_question([first, about_something_else]) == {"q": {"1": [4.0]}, "p": {"1": [4.0]}}
+
+
 # --- errors in a file ------------------------------------------------------------------------------------------------
 
 NAMES = "it should be comma-separated and name item, rater, rating"
