@@ -19,7 +19,7 @@ class Answers:
 
     :param scores: ratings of single replies. Two replies that were rated together count as one system, ``A with B``.
     :param preferences: comparisons of two systems, each with its systems in alphabetical order.
-    :param choices: answers to questions whose numbers stand for texts and have no order.
+    :param choices: answers to questions whose numbers stand for texts and have no order; of two replies, likewise.
     :param texts: answers in the rater's own words.
     :param checks: ratings whose right value is known. Other answers about the same items are in no list, since these
         items were made up.
@@ -42,7 +42,7 @@ def sort_answers(ratings: Sequence[Rating]) -> Answers:
     made_up = {one.unit for one in ratings if one.check is not None}
     real = [one for one in ratings if one.unit not in made_up]
     chosen = _choices(real)
-    choices = [one for one in real if one.question in chosen]
+    choices = [_as_one(one) for one in real if one.question in chosen]
     numbers = [one for one in real if one.question not in chosen and one.rating is not None]
     return Answers(
         scores=tuple(_as_one(one) for one in numbers if not one.is_preference),

@@ -67,6 +67,12 @@ def test_likert_rating_of_a_pair_is_assigned_to_combined_system() -> None:
     assert sort_answers(ratings).scores == (Rating("1", "Ann", "sure", 4.0, "A with B", kind="likert"),) * 2
 
 
+def test_choice_about_a_pair_is_assigned_to_combined_system() -> None:
+    ratings = [Rating("1", "Ann", "both", 2.0, *pair, text="both bad", kind="choice") for pair in ("BA", "AB")]
+    combined = Rating("1", "Ann", "both", 2.0, "A with B", text="both bad", kind="choice")
+    assert sort_answers(ratings).choices == (combined,) * 2
+
+
 def test_no_ratings_give_empty_results() -> None:
     assert sort_answers([]).rated == ()
     assert len(columns_of([]).values) == 0
