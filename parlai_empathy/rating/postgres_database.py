@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from parlai_empathy.errors import MissingDependencyError
+from parlai_empathy.errors import MissingDependencyError, OptionError
 from parlai_empathy.rating.database import Answer, Database, Transaction
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
@@ -36,7 +36,11 @@ class _PipelineTransaction(Transaction):
 
 
 class PostgresDatabase(Database):
-    """A database on a PostgreSQL server."""
+    """A database on a PostgreSQL server.
+
+    :raises OptionError: if the URL is malformed, as by an unescaped character in the password.
+    :raises MissingDependencyError: without psycopg.
+    """
 
     def __init__(self, url: str) -> None:
         super().__init__(without_password(url))
@@ -48,6 +52,18 @@ class PostgresDatabase(Database):
                 'a store in PostgreSQL needs psycopg: pip install "parlai-empathy[rating]"'
             ) from error
         self._psycopg = psycopg
+        if not self._is_valid(url):  # the message must quote neither the URL nor psycopg's error: it has the password
+            raise OptionError(
+                "--store postgresql://...: expected postgresql://user:password@host/name; in a password, write @ : / ? "
+                "and # as %40, %3A, %2F, %3F and %23"
+            )
+
+    def _is_valid(self, url: str) -> bool:
+        try:
+            port = self._psycopg.conninfo.conninfo_to_dict(url).get("port") or ""
+        except self._psycopg.ProgrammingError:
+            return False
+        return set(str(port)) <= set("0123456789,")
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:
@@ -78,7 +94,7 @@ class PostgresDatabase(Database):
 
 def without_password(url: str) -> str:
     """A server's URL without its password, for messages."""
-    return re.sub(r"(://[^:/@]*):[^?]*@", r"\1:...@", re.sub(r"password=[^&]*", "password=...", url))
+    return re.sub(r"(://[^:/@]*):(?:[^/]*|[^?]*)@", r"\1:...@", re.sub(r"password=[^&]*", "password=...", url))
 
 
 @functools.cache

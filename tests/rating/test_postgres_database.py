@@ -7,7 +7,7 @@ import sys
 import pytest
 from postgres_server import PostgresServer
 
-from parlai_empathy.errors import MissingDependencyError, StoreError
+from parlai_empathy.errors import MissingDependencyError, OptionError, StoreError
 from parlai_empathy.rating.postgres_database import without_password
 from parlai_empathy.rating.store import open_database, open_store
 
@@ -43,6 +43,14 @@ def test_unreachable_server_raises_store_error_without_password(url: str) -> Non
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("password", ["secret/1", "/secret?", "%zzsecret"])
+def test_unescaped_password_raises_option_error_without_it(password: str) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(OptionError, match="in a password, write @") as caught:
+        open_store(f"postgresql://me:{password}@127.0.0.1:1/name")
+    assert "secret" not in str(caught.value)
+
+
 def test_missing_psycopg_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "parlai-empathy\[rating\]"'):
@@ -55,6 +63,7 @@ def test_missing_psycopg_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
         ("postgresql://u:p@h/db", "postgresql://u:...@h/db"),
         ("postgresql://u:p@ss@h/db", "postgresql://u:...@h/db"),
         ("postgresql://u:p/s@h:5432/db?application_name=a@b", "postgresql://u:...@h:5432/db?application_name=a@b"),
+        ("postgresql://u:p?@s@h/db?application_name=a@b", "postgresql://u:...@h/db?application_name=a@b"),
         ("postgresql://u@h:5432/db", "postgresql://u@h:5432/db"),
         ("postgresql://h:5432/db?user=u&password=p@s&x=y", "postgresql://h:5432/db?user=u&password=...&x=y"),
     ],
