@@ -221,6 +221,8 @@ class Desk:
             row, now = self._assigned(t, id, rater), self.clock()
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
+            if row["state"] == assignment.DONE and row["version"] != self.study.version:
+                return Outcome.ALREADY  # this version may ask other questions
             if row["state"] != assignment.DONE and not answering.hold(t, self.study, row, self._total(rater), now):
                 return Outcome.TOO_LATE
             answering.put(t, self.study, row, sent.answers, _turn(turn), None, now)

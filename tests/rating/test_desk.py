@@ -653,6 +653,15 @@ def test_model_met_in_former_version_is_not_met_again(chats: Desk, clock: Clock)
         new.give_back(found.id, "a")
 
 
+def test_chat_of_former_version_can_no_longer_be_marked(chats: Desk, clock: Clock) -> None:
+    found = handed(chats, "a")
+    assert chats.answer(found.id, "a", LIKED) is Outcome.STORED
+    assert chats.mark(found.id, "a", 2, {"good": "no"}) is Outcome.STORED  # an ended chat of this version can be
+    new = Desk(chats.store, dataclasses.replace(chats.study, title="Herons!"), clock, new_version=True)
+    assert new.mark(found.id, "a", 2, {"good": "yes"}) is Outcome.ALREADY
+    assert sorted(rating for _, rating in stored(new)) == [2.0, 4.0]
+
+
 def test_chats_given_back_in_another_study_have_no_effect(chats: Desk, clock: Clock) -> None:
     other = Desk(chats.store, dataclasses.replace(chats.study, name="cranes"), clock)
     first = handed(other, "a")
