@@ -145,7 +145,7 @@ def _resolved(files: Mapping[Any, Any], path: Path) -> dict[Any, Any]:
 def _study(path: Path, raw: Mapping[str, Any], where: Mapping[str, str]) -> Study:
     values = Values(str(path), raw, KEYS)
     kind = values.one_of("kind", KINDS)
-    name = values.text("name", path.stem)
+    name = values.text("name") if values.has("name") else path.stem
     turns = Values(f"{path}: turns", values.named("turns"), ("least", "most"))
     completion = Values(f"{path}: completion", values.named("completion"), ("text", "code"))
     questions = tuple(question_of(place, one, kind) for place, one in values.children("questions"))

@@ -150,6 +150,7 @@ def test_missing_systems_or_models_error_names_the_option(name: str, what: str) 
 
 WRONG = {
     "unknown": ({"tittle": "x"}, "there is no key 'tittle'; did you mean title?"),
+    "blank name": ({"name": " "}, "name is ' ', expected a text"),
     "unknown, far": ({"zzz": 1}, "there is no key 'zzz'; the keys are extends, name"),
     "missing": ({"title": None}, "title is missing, expected a text"),
     "empty": ({"title": " "}, "title is ' ', expected a text"),
