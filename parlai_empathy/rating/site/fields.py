@@ -113,7 +113,9 @@ def options_of(question: Question, sides: tuple[str, str]) -> tuple[Option, ...]
             for point in range(1, question.points + 1)
         )
     if isinstance(question, Choice):
-        return tuple(Option(text, text, key=_key(place)) for place, text in enumerate(question.choices, start=1))
+        return tuple(
+            Option(text, text, key=_choice_key(question, place)) for place, text in enumerate(question.choices, start=1)
+        )
     if isinstance(question, Preference):
         pair = (Option(LEFT, sides[0], key="1"), Option(RIGHT, sides[1], key="2"))
         return (*pair, Option("tie", "No difference", key="0")) if question.tie else pair
@@ -138,6 +140,14 @@ def _length(question: FreeText) -> str:
 
 def _key(place: int) -> str:
     return str(place) if place <= 9 else ""
+
+
+def _choice_key(question: Choice, place: int) -> str:
+    """Return the digit that stands for a choice: itself if it is one, otherwise its place unless a choice is that."""
+    text = question.choices[place - 1]
+    if text.isdecimal() and len(text) == 1:
+        return text
+    return "" if str(place) in question.choices else _key(place)
 
 
 def _is_scale(question: Question, options: Sequence[Option]) -> bool:

@@ -105,13 +105,12 @@ def turns(context: Sequence[str]) -> tuple[Turn, ...]:
 def paragraphs(text: str) -> list[Paragraph]:
     """Split a study's text into paragraphs, at empty lines. Lines that begin with ``-`` are the points of a list."""
     found = []
-    for block in re.split(r"\n\s*\n", text.strip()):
-        lines = [line.strip() for line in block.split("\n")]
-        if lines[0].startswith("- "):
-            points = re.split(r"(?:^|\n)- ", "\n".join(lines))[1:]
-            found.append(Paragraph(points=tuple(" ".join(point.split()) for point in points)))
-        elif any(lines):
-            found.append(Paragraph(" ".join(lines)))
+    for block in re.split(r"\n\s*\n", text):
+        lead, *points = (" ".join(part.split()) for part in re.split(r"(?:^|\n)\s*-[ \t]+(?=\S)", block))
+        if lead:
+            found.append(Paragraph(lead))
+        if points:
+            found.append(Paragraph(points=tuple(points)))
     return found
 
 

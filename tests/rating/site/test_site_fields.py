@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,16 @@ def test_shortcut_keys_are_unique_digits() -> None:
         keys = [option.key for option in options_of(question, SIDES) if option.key]
         assert len(set(keys)) == len(keys)
         assert all(len(key) == 1 and key.isdigit() for key in keys)
+
+
+@pytest.mark.parametrize(
+    "choices", [("0", "1", "2"), ("3", "2", "1"), ("1 or 2", "1", "none"), ("a", "b", "c"), tuple("abcdefghijkl")]
+)
+def test_shortcut_key_is_a_valid_answer_for_its_choice(choices: tuple[str, ...]) -> None:
+    question = Choice("herons", "How many?", choices=choices)
+    keys = {option.key: option.text for option in options_of(question, SIDES) if option.key}
+    assert keys == {key: question.read(key).text for key in keys}  # type: ignore[union-attr]
+    assert len(keys) >= 2
 
 
 def test_only_short_likert_questions_are_scales() -> None:

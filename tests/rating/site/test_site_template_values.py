@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from parlai_empathy.rating.items import Item
 from parlai_empathy.rating.outcomes import Assignment
+from parlai_empathy.rating.questions import Choice
 from parlai_empathy.rating.site.template_values import SILENCE, Paragraph, example_shown, item_shown, paragraphs, turns
 from parlai_empathy.rating.study import Example, Study
 from parlai_empathy.rating.study_file import STUDIES, read_study
@@ -59,11 +62,24 @@ def test_example_answers_by_number_are_shown_as_labels() -> None:
     assert [answer for _, answer in example_shown(study, example).answers] == ["Reply 2 (right)", "No difference"]
 
 
+def test_example_answers_that_are_numbers_are_the_choice_not_its_place() -> None:
+    question = Choice("herons", "How many?", choices=("0", "1", "2 or more"))
+    study = replace(read_study("humod"), questions=(question,))
+    for answer, expected in (("0", "0"), ("1", "1"), ("3", "2 or more")):  # as ``question.read`` reads them
+        assert question.read(answer).text == expected
+        example = Example(("Hello.",), "Hi.", "", (("herons", answer),))
+        assert example_shown(study, example).answers == (("How many?", expected),)
+
+
 def test_paragraphs_and_bullet_lists_are_parsed() -> None:
     text = "One line\ngoes on.\n\n- first\n- second,\n  longer\n\nLast - not least."
     assert paragraphs(text) == [
         Paragraph("One line goes on."),
         Paragraph(points=("first", "second, longer")),
         Paragraph("Last - not least."),
+    ]
+    assert paragraphs("Rate:\n - how kind\n - how\n   clear") == [
+        Paragraph("Rate:"),
+        Paragraph(points=("how kind", "how clear")),
     ]
     assert paragraphs("") == []
