@@ -24,6 +24,7 @@ _STOPS = re.compile(r"[.?;:]+|!+(?!\w)")
 _DOTTED = re.compile(r"\b(?:[^\W_][.*_-]){3,}[^\W_]\b")
 _SPELLED = re.compile(r"\b(?:\w ){3,}\w\b")
 _RUN = re.compile(r"([a-z])\1{2,}")
+_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-z]{5,}")
 
 
@@ -42,7 +43,7 @@ def plain(text: str, mend: bool = True) -> str:
     text = _APOSTROPHES.sub("", text)
     if mend:
         text = _DOTTED.sub(lambda match: re.sub(r"[.*_-]", "", match[0]), text)
-        text = re.sub(r"\S*[^\W\d_]\S*", lambda match: _letters(match[0]), text)
+        text = re.sub(r"\S+", lambda match: _letters(match[0]), text)
     text = _STOPS.sub(" . ", text)
     text = " ".join(re.sub(r"[^a-z0-9. ]", " ", text).split())
     if mend:
@@ -73,7 +74,12 @@ def _is_denied(before: str, after: str) -> bool:
 
 
 def _letters(word: str) -> str:
-    """Replace characters that look like letters with these letters, except punctuation at the end of the word."""
+    """Replace characters that look like letters with these letters, except punctuation at the end of the word.
+
+    A word without any letter is a number, or punctuation.
+    """
+    if not _LETTER.search(word):
+        return word
     body = word.rstrip(".!?,;:")
     return body.translate(_LOOKALIKES) + word[len(body) :]
 

@@ -147,8 +147,8 @@ IDIOMS = (
     r"that|the)|between us)",
     # Kilometres, but not "I am 15 kms".
     r"(?:ran|run|running|walk(?:ed|ing)?|drove|driv(?:e|en|ing)|cycl(?:e|ed|ing)|rode|rid(?:e|ing)|hik(?:e|ed|ing)|swam|"
-    r"travell?(?:ed|ing)?)(?: \w+)? (?:\d+ )+kms",
-    r"(?:\d+ )+kms (?:from|away|to|of|per|an hour|long|north|south|east|west|each|every)",
+    r"travell?(?:ed|ing)?)(?: \w+)? (?:\d+ ){1,4}kms",
+    r"(?:\d+ ){1,4}kms (?:from|away|to|of|per|an hour|long|north|south|east|west|each|every)",
     r"(?:plot|ship|game|phone|character|plant|battery|car|joke|trend)s? (?:to die|should die|deserves to die)",
 )
 """Phrases that are removed first: they contain the words, but mean something else."""
