@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import yaml
 
 from parlai_empathy.errors import OptionError, one_line
 
+_ADDRESS = re.compile(r"https?://[\w.-]+(?:[/:?#]\S*)?")
 _FILE = Path(__file__).with_name("help_lines.yaml")
 
 
@@ -99,4 +101,7 @@ def _notice(raw: Any, file: Path) -> Notice:
         raise OptionError(f"--help-lines {file}: expected services: with name, how, link, and emergency:") from error
     if not services:
         raise OptionError(f"--help-lines {file}: services is empty: name at least one")
+    for one in services:
+        if one.link and not _ADDRESS.fullmatch(one.link):
+            raise OptionError(f"--help-lines {file}: link {one.link}: expected an address that begins with https://")
     return Notice(services, emergency)

@@ -108,6 +108,10 @@ def test_unquoted_values_in_custom_file_are_text(tmp_path: Path) -> None:
         "international: {services: [], emergency: '1'}\ncountries: {}",
         "international: {services: [{nam: x}], emergency: '1'}\ncountries: {}",
         "international: {services: [x], emergency: '1'}\ncountries: {}",
+        *(
+            f"international: {{services: [{{name: x, how: y, link: '{link}'}}], emergency: '1'}}\ncountries: {{}}"
+            for link in ("988lifeline.org", "https://", "https://[x", "javascript:alert(1)")
+        ),
     ],
 )
 def test_invalid_custom_file_raises_option_error(tmp_path: Path, text: str) -> None:
