@@ -70,7 +70,8 @@ def counts_of(lobby: Lobby) -> CollectionCounts:
     chosen = Counter(prompt["emotion"] for prompt in prompts if prompt["id"] not in broken)
     by_emotion = Counter(talk["emotion"] for talk in whole)
     by_person = Counter(person for talk in whole for person in (talk["speaker"], talk["listener"]))
-    flagged.update(prompt["rater"] for prompt in prompts if speaks_of_self_harm(prompt["situation"]))
+    described = {(prompt["rater"], prompt["situation"]) for prompt in prompts}  # one that is told again counts once
+    flagged.update(rater for rater, situation in described if speaks_of_self_harm(situation))
     return CollectionCounts(
         (
             ("People", len(people)),

@@ -402,6 +402,16 @@ def test_every_flagged_situation_is_counted(lab: Make) -> None:
     assert "Messages and situations that mention self-harm 2" in site.admin().page.words
 
 
+def test_flagged_situation_that_is_told_again_is_counted_once(lab: Make) -> None:
+    site = lab()
+    first = site.waiting("I wanted to kill myself.")
+    second = site.waiting("I fell into the pond.")
+    second.post("/leave", {"place": second.page.hidden("place")})
+    first.get("/talk")
+    assert "I wanted to kill myself." in first.post("/again").words
+    assert "Messages and situations that mention self-harm 1" in site.admin().page.words
+
+
 def test_self_harm_is_flagged_without_notice(lab: Make, logged: list[str]) -> None:
     first, _ = lab(notice=None).pair()
     assert "988" not in say(first, "I want to die").words
