@@ -64,7 +64,7 @@ class AdminPages(AdminRoom):
             total=len(state.raters),
             excluded=sum(rater.excluded is not None for rater in state.raters),
             leaf=leaf_of(visit, state.raters),
-            most=self._desk.progress("").of,
+            progress_of=lambda rater: self._desk.progress_after(rater.id, rater.done),
             problem=problem,
             of=of,
         )

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rating_site_lab import answers_of, item_of
+from rating_site_lab import SECRET, TOKEN, answers_of, item_of
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.rating.site.admin_access import admin_token
+from parlai_empathy.rating.site.pages import rating_site
+from parlai_empathy.rating.study_file import read_study
 
 Make = Callable[..., Any]
 
@@ -30,6 +33,20 @@ def test_admin_page_shows_live_counts(lab: Make) -> None:
     assert "A 1 4 0 1 1 1 B 0 4 1 0 0 0" in words or "A 0 4 1 0 0 0 B 1 4 0 1 1 1" in words
     assert "1 in all, 0 excluded." in words
     assert "1 of 10" in words
+
+
+def test_progress_counts_items_of_earlier_versions(lab: Make, tmp_path: Path) -> None:
+    site = lab(systems="A", items=2)
+    ann = site.rater()
+    for _ in range(2):
+        ann.post(item_of(ann.page), answers_of(ann.page))
+    assert "2 of 2" in site.admin().page.words
+    log = tmp_path / "A.jsonl"
+    log.write_text(log.read_text().replace("heron", "crane"))
+    desk = Desk(site.store, read_study(tmp_path / "herons.yaml"), site.clock, new_version=True)
+    ann.app = site.app = rating_site(desk, SECRET, TOKEN).app()
+    assert "3 of 4" in ann.get("/rate").words
+    assert "2 of 4" in site.admin().page.words
 
 
 def test_admin_can_exclude_and_include_raters(lab: Make) -> None:
