@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -123,6 +124,32 @@ def test_person_left_behind_can_meet_somebody_else(browser: Any, served: Serve) 
         ann.wait_for_selector("text=A heron stood in my garden.")  # the same situation can be told again
         describe(cid, "I lost my keys.")
         ann.wait_for_selector("#text:enabled")
+
+
+def test_draft_situation_survives_reload_but_not_its_conversation(browser: Any, served: Serve, tmp_path: Path) -> None:
+    study = tmp_path / "own.yaml"
+    study.write_text("extends: collect_ed\nquestions: []\n")
+    lab, url = served(study=str(study))
+    lobby, collection = lab.lobby, lab.lobby.collection
+    with visiting(browser, url) as ann:
+        ann.fill("#q-situation", "A heron stood")
+        ann.reload()
+        assert ann.input_value("#q-situation") == "A heron stood"
+        describe(ann, "A heron stood in my garden.")
+        ann.wait_for_selector("text=You are in the waiting room")
+        lab.desk.enrol("bob", consented=True)
+        offered = collection.offer("bob")
+        collection.choose(offered.id, "bob", offered.offered[0], "I fell into the pond.")
+        lobby.wait("bob")
+        for _ in range(2):
+            found = lobby.place("bob").talk
+            for turn in range(1, 5):
+                collection.say(found.id, found.speaker if turn % 2 else found.listener, turn, "Well.")
+            collection.end(found.id, "bob")
+        ann.goto("/talk")
+        ann.click("text=Talk with somebody else")
+        ann.wait_for_load_state()
+        assert ann.input_value("#q-situation") == ""
 
 
 def test_closed_tab_is_reported_to_the_waiting_room(browser: Any, served: Serve) -> None:

@@ -41,12 +41,12 @@
     count();
   }
 
-  // Unsent answers survive a reload, in this tab only.
-  const key = `draft ${location.pathname}`;
+  // Unsent answers survive a reload, in this tab only. The form names what they are about, if they are to be kept.
+  const key = `draft ${form.dataset.draft}`;
   const storage = (work) => { try { return work(sessionStorage); } catch { return null; } };
   const old = storage((kept) => Object.keys(kept).filter((one) => one.startsWith("draft ") && one !== key)) || [];
   for (const one of old) storage((kept) => kept.removeItem(one));
-  if (form.dataset.draft === "yes") {
+  if (form.dataset.draft) {
     const said = JSON.parse(storage((kept) => kept.getItem(key)) || "{}");
     for (const one of controls()) {
       if (!(one.name in said)) continue;
@@ -57,7 +57,5 @@
       storage((kept) => kept.setItem(key, JSON.stringify(Object.fromEntries(
         [...new FormData(form)].filter(([name]) => name.startsWith("q-"))))));
     });
-  } else {
-    storage((kept) => kept.removeItem(key));
   }
 })();
