@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.text_file import has_half_characters
 from parlai_empathy.rating.web.error_pages import Refusal, too_many
 from parlai_empathy.rating.web.session import cookie, cookies_of
 from parlai_empathy.rating.web.signing import is_same
@@ -28,11 +29,13 @@ _HOURS = 12
 def admin_token(environment: Mapping[str, str] = os.environ) -> str:
     """Return the administrator's token; empty if there is none, in which case there is no administration page.
 
-    :raises OptionError: if it is so short that it could be guessed.
+    :raises OptionError: if it is so short that it could be guessed, or not a text.
     """
     token = environment.get(VARIABLE, "").strip()
     if token and len(token) < _LEAST:
         raise OptionError(f"{VARIABLE} has {len(token)} characters: expected at least {_LEAST}")
+    if has_half_characters(token):
+        raise OptionError(f"{VARIABLE} is not a text in UTF-8: expected a token that can be typed")
     return token
 
 

@@ -27,7 +27,7 @@ def site_secret(store: str, environment: Mapping[str, str] = os.environ) -> byte
     if given:
         if len(given) < _LEAST:
             raise OptionError(f"{VARIABLE} has {len(given)} characters: expected at least {_LEAST}; {_how()}")
-        return given.encode()
+        return os.fsencode(given)
     if "://" in store:
         raise OptionError(f"{VARIABLE} is not set, as it must be for a store on a server: {_how()}")
     path = Path(store).expanduser()

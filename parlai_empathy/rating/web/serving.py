@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import socket
 from collections.abc import Callable, Sequence
@@ -25,8 +26,9 @@ class Address:
     """Where a site is served.
 
     :param port: 0 for any free port.
-    :param proxies: addresses of trusted proxies, whose headers ``X-Forwarded-For`` and ``X-Forwarded-Proto`` tell the
-        visitor's address and whether they came over https. From others these headers are ignored: anybody can set them.
+    :param proxies: addresses or networks of trusted proxies, whose headers ``X-Forwarded-For`` and
+        ``X-Forwarded-Proto`` tell the visitor's address and whether they came over https. From others these headers
+        are ignored: anybody can set them.
     :param log_requests: whether to log each request, with its method, path and status only.
     """
 
@@ -40,12 +42,13 @@ def serve(app: Any, address: Address, on_start: Callable[[str], None] = lambda u
     """Serve an app until the process is told to stop.
 
     :param on_start: called with the site's URL as soon as it accepts connections.
-    :raises OptionError: if the address cannot be used.
+    :raises OptionError: if the address cannot be used, or a proxy is neither an IP address nor a network.
     :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
     """
     check_installed()
     import uvicorn
 
+    _check_proxies(address.proxies)
     with _listening(address) as listener:
         host, port = listener.getsockname()[:2]
         on_start(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
@@ -76,6 +79,18 @@ def without_query(record: logging.LogRecord) -> bool:
         _, method, path, version, status = record.args
         record.args = ("-", method, str(path).split("?")[0], version, status)
     return True
+
+
+def _check_proxies(proxies: Sequence[str]) -> None:
+    """Check that they are addresses or networks: uvicorn would accept anything else, and trust nobody."""
+    if list(proxies) == ["*"]:
+        return
+    for proxy in proxies:
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError as error:
+            expected = "expected an IP address, such as 127.0.0.1, or a network, such as 10.0.0.0/8"
+            raise OptionError(f"--proxies {proxy}: {expected}") from error
 
 
 def _listening(address: Address) -> socket.socket:

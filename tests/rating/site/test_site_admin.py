@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,3 +134,5 @@ def test_admin_token_is_read_from_environment() -> None:
     assert admin_token({"EMPATHY_ADMIN_TOKEN": "0123456789abcdef\n"}) == "0123456789abcdef"
     with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN has 5 characters: expected at least 16"):
         admin_token({"EMPATHY_ADMIN_TOKEN": "12345"})
+    with pytest.raises(OptionError, match="EMPATHY_ADMIN_TOKEN is not a text in UTF-8"):
+        admin_token({"EMPATHY_ADMIN_TOKEN": os.fsdecode(b"0123456789abcdef\xff")})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import logging
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -77,6 +78,12 @@ def test_invalid_address_raises_one_line_option_error(address: Address) -> None:
     with pytest.raises(OptionError, match=r"cannot be used|from 0 to 65535") as caught:
         serve(None, address)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["caddy", "10.0.0.1,10.0.0.2", "10.0.0.1/8", "http://127.0.0.1", "*"])
+def test_proxies_that_could_never_be_trusted_raise_option_error(proxy: str) -> None:
+    with pytest.raises(OptionError, match=f"--proxies {re.escape(proxy)}: expected an IP address"):
+        serve(None, Address(port=0, proxies=("127.0.0.1", "10.0.0.0/8", "::1", proxy)))
 
 
 def test_access_log_omits_query_and_client() -> None:

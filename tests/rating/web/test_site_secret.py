@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -35,6 +36,11 @@ def test_secret_from_environment_takes_precedence(tmp_path: Path) -> None:
     assert site_secret(str(tmp_path / "ratings.db"), {"EMPATHY_SITE_SECRET": LONG}) == LONG.encode()
     assert list(tmp_path.iterdir()) == []
     assert site_secret("postgresql://herons@pond/ratings", {"EMPATHY_SITE_SECRET": LONG}) == LONG.encode()
+
+
+def test_secret_from_environment_may_be_any_bytes(tmp_path: Path) -> None:
+    secret = bytes(range(200, 240))  # no text in UTF-8
+    assert site_secret(str(tmp_path / "ratings.db"), {"EMPATHY_SITE_SECRET": os.fsdecode(secret)}) == secret
 
 
 def test_unusable_secret_raises_option_error(tmp_path: Path) -> None:
