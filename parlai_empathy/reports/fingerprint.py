@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,12 +52,12 @@ def _add(path: Path, digest: Any, seen: set[Path], typed: Mapping[str, Any]) -> 
     for name, value in sorted(opt.items()):
         if name in _NOT_READ or not isinstance(value, str) or not value:
             continue
-        named = _in_zoo(value, opt) or Path(value)
+        named = _in_zoo(value, opt) or Path(os.path.expanduser(value))  # Path's own method rejects ~nobody
         if is_file(f"{named}.opt"):
             _add(named, digest, seen, {})
         elif is_file(named):
             _add_file(named, Path(name), digest)
-        elif name in _FOLDERS and (identity := model_identity(value, None)):
+        elif name in _FOLDERS and (identity := model_identity(str(named), None)):
             digest.update(f"{name} {identity}\n".encode())
     if opt.get("lm_backend") == "openai":
         digest.update(f"server {server_address().public}\n".encode())

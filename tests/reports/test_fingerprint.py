@@ -107,6 +107,20 @@ def test_command_line_options_override_saved_ones(tmp_path: Path) -> None:
     assert model_fingerprint(path, typed) != before
 
 
+def test_fingerprint_changes_with_files_below_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell expands no tilde within quotes, as in ``--eval-args="--prompt ~/prompt.yaml"``; the agents do."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = write(tmp_path, prompt="~/prompt.yaml", sentence_encoder="~/encoder", other="~nobody/at/all")
+    (tmp_path / "prompt.yaml").write_text("Hello")
+    before = model_fingerprint(path)
+    (tmp_path / "prompt.yaml").write_text("Hi")
+    after = model_fingerprint(path)
+    assert after != before
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder" / "model.safetensors").write_bytes(b"weights")
+    assert model_fingerprint(path) != after
+
+
 def test_command_line_options_do_not_apply_to_nested_models(tmp_path: Path) -> None:
     """``--classifier`` is an option of the prepending agent, not of its classifier."""
     one, other = write(tmp_path / "one"), write(tmp_path / "other")
