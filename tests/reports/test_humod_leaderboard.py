@@ -202,7 +202,9 @@ def test_notes_list_signatures_and_options() -> None:
 
 
 def test_correlations_by_turns_match_scipy_on_subset() -> None:
-    found = rows_of(board(GOOD, BAD).tables[1])
+    table = board(GOOD, BAD).tables[1]
+    assert table.notes == [], "everything could be computed"
+    found = rows_of(table)
     assert list(found) == [(n, 6 if n == 2 else 4, name) for n in (2, 3) for name in ("good", "bad", ORACLE)]
     for n, places in ((2, slice(0, 6)), (3, slice(6, 10))):
         assert TURNS[places] == [n] * len(RATINGS[places])
