@@ -78,9 +78,18 @@ def test_reply_model_with_emotion_classes_is_evaluated_on_replies(tmp_path: Path
     assert runner.asked == [("m", ED)]
 
 
-def test_parlai_builtin_agent_can_be_measured(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("model", "opt"),
+    [
+        ("transformer/generator", {}),
+        ("repeat_query", {}),
+        ("empathy:in_context", {}),
+        ("empathy:rerank", {"retriever": "r/model"}),  # it can judge, too
+    ],
+)
+def test_any_agent_that_replies_can_be_measured(tmp_path: Path, model: str, opt: dict[str, str]) -> None:
     runner = Runner()
-    run({"mine": write(tmp_path / "m", "transformer/generator")}, runner)
+    run({"mine": write(tmp_path / "m", model, **opt)}, runner)
     assert runner.asked == [("m", ED)]
 
 
