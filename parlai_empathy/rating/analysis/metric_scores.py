@@ -68,15 +68,12 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
     :param ratings: of single replies, or comparisons with the systems in alphabetical order.
     :raises NotComputableError: if no rated reply has a metric.
     """
-    rated = [one for one in ratings if one.rating is not None]
-    naming = {one.study for one in rated if one.version and one.reply}
+    # Where a study names the replies, it leaves out the names of replies that its current version no longer has.
+    naming = {one.study for one in ratings if one.version and one.reply}
     units: dict[_Judged, list[float]] = {}
-    for one in rated:
-        # Where a study names the replies, it leaves out the names of replies that its current version no longer has.
-        if one.reply or one.study not in naming:
-            units.setdefault((one.system, one.other, one.item, one.reply, one.other_reply), []).append(
-                one.rating or 0.0
-            )
+    for one in ratings:
+        if one.rating is not None and (one.reply or one.study not in naming):
+            units.setdefault((one.system, one.other, one.item, one.reply, one.other_reply), []).append(one.rating)
     people = {unit: fmean(values) for unit, values in units.items()}
     found = {}
     for metric, values in scores.items():
