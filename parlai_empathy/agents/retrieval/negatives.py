@@ -23,6 +23,7 @@ from tqdm import tqdm
 from parlai_empathy.agents.retrieval.replies import source_of, task_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.whole_file import whole_file
+from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.tasks.training_fold import training_teachers
 
 if TYPE_CHECKING:
@@ -42,23 +43,26 @@ class HardNegatives:
     :param replies: all replies of the training data.
     :param places: indices into ``replies``, by context and true reply.
     :param source: what determines both: the training's task and its options.
+    :param model: fingerprint of the model that ranked the replies.
     """
 
     replies: list[str]
     places: dict[str, list[int]]
     source: str = ""
+    model: str = ""
 
     @classmethod
-    def load_or_mine(cls, agent: PoolRanker, opt: Opt) -> HardNegatives:
+    def load_or_mine(cls, agent: PoolRanker, opt: Opt, is_resumed: bool) -> HardNegatives:
         """Load the file beside a model; if there is none for this training, mine hard negatives and save them.
 
         :param agent: ranks the replies.
         :param opt: the training's options, with the task and the model file.
+        :param is_resumed: whether the agent has been trained since the file was written.
         """
         path = f"{opt['model_file']}.negatives" if opt.get("model_file") else None
         if path and Path(path).is_file():
             found = cls.load(path)
-            if found.source == _source(opt):
+            if found.source == _source(opt) and (is_resumed or found.model == weights_fingerprint(agent.bare_model)):
                 return found
             logging.info(f"{path} is from another training: hard negatives are mined again")
         found = mine(agent, opt)
@@ -109,7 +113,7 @@ def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
             for obs, row in zip(batch, _best(scores), strict=True):
                 true = place_of[obs["labels"][0]]
                 places[_key(obs)] = [place for place in row if place != true]
-    return HardNegatives(replies, places, _source(opt))
+    return HardNegatives(replies, places, _source(opt), weights_fingerprint(agent.bare_model))
 
 
 def _source(opt: Opt) -> str:

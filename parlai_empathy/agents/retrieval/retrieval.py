@@ -290,7 +290,8 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         if not self.opt["hard_negatives"]:
             return []
         if self._negatives is None:
-            self._negatives = HardNegatives.load_or_mine(self, self.opt)
+            is_resumed = not (self.is_new or self.is_finetuned)
+            self._negatives = HardNegatives.load_or_mine(self, self.opt, is_resumed)
         drawn = self._negatives.draw(
             batch.observations, self.opt["hard_negatives"], random_of_step(self.opt, self._number_training_updates)
         )

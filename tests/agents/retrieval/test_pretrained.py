@@ -145,7 +145,7 @@ def test_hard_negatives_are_mined_once_and_reused(tmp_path: Path, bert: Path) ->
     train(tmp_path / "model", bert, hard_negatives=2)
     kept = tmp_path / "model.negatives"
     stored = torch.load(kept, weights_only=True)
-    assert set(stored) == {"replies", "places", "source"}
+    assert set(stored) == {"replies", "places", "source", "model"}
     for example, places in stored["places"].items():
         true = example.split("\n\n")[-1]
         assert places
@@ -155,14 +155,18 @@ def test_hard_negatives_are_mined_once_and_reused(tmp_path: Path, bert: Path) ->
     assert kept.stat().st_mtime_ns == written
 
 
-def test_hard_negatives_are_mined_again_for_another_task(tmp_path: Path, bert: Path) -> None:
-    train(tmp_path / "model", bert, hard_negatives=1)
+@pytest.mark.parametrize("changes", [{"task": "empathy:empathetic_dialogues:Speaker"}, {"seed": 4}])
+def test_hard_negatives_are_mined_again_for_another_training(
+    tmp_path: Path, bert: Path, changes: dict[str, Any]
+) -> None:
+    """The task is another, or the model: its projection depends on the seed."""
+    train(tmp_path / "model", bert, hard_negatives=1, projection=8)
     for path in tmp_path.glob("model*"):
         if path.is_file() and path.suffix != ".negatives":
             path.unlink()
-    train(tmp_path / "model", bert, hard_negatives=1, task="empathy:empathetic_dialogues:Speaker")
+    train(tmp_path / "model", bert, hard_negatives=1, projection=8, **changes)
     fresh = tmp_path / "fresh"
-    train(fresh, bert, hard_negatives=1, task="empathy:empathetic_dialogues:Speaker")
+    train(fresh, bert, hard_negatives=1, projection=8, **changes)
     one, other = (torch.load(f"{path}.negatives", weights_only=True) for path in (tmp_path / "model", fresh))
     assert one == other
 
