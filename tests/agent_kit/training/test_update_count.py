@@ -21,7 +21,9 @@ class Plain(TorchAgent):
 
     def __init__(self, scheduler: str) -> None:
         self.opt = Opt(lr_scheduler=scheduler, learningrate=0.1, warmup_updates=10, warmup_rate=1e-4)
-        self.opt.update(lr_scheduler_patience=3, lr_scheduler_decay=0.5, invsqrt_lr_decay_gamma=-1)
+        self.opt.update(
+            optimizer="sgd", momentum=0.0, lr_scheduler_patience=3, lr_scheduler_decay=0.5, invsqrt_lr_decay_gamma=-1
+        )
         self.fp16 = False
         self.optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
         self._number_training_updates = 0
@@ -64,7 +66,21 @@ def test_resumed_training_continues_update_count(kind: type[Plain], scheduler: s
     assert updates(kind(scheduler), states=SAVED) == 30
 
 
-@pytest.mark.parametrize("kind", [Counting, Linear])
+KINDS = [(Counting, "none"), (Linear, "linear")]
+
+
+@pytest.mark.parametrize(("kind", "scheduler"), KINDS)
+def test_training_resumed_with_another_optimizer_continues_update_count(kind: type[Plain], scheduler: str) -> None:
+    assert updates(kind(scheduler), states=SAVED, hard_reset=True) == 30
+
+
+def test_parlais_schedule_starts_anew_with_another_optimizer() -> None:
+    assert updates(Counting("invsqrt"), states=SAVED, hard_reset=True) == 0
+
+
+@pytest.mark.parametrize(("kind", "scheduler"), KINDS)
 @pytest.mark.parametrize("begin", [{}, {"states": {}}, {"states": SAVED, "hard_reset": True}])
-def test_new_training_starts_update_count_at_zero(kind: type[Plain], begin: dict[str, Any]) -> None:
-    assert updates(kind("none"), **begin) == 0
+def test_new_training_starts_update_count_at_zero(kind: type[Plain], scheduler: str, begin: dict[str, Any]) -> None:
+    agent = kind(scheduler)
+    agent.init_optim([torch.zeros(1, requires_grad=True)], is_finetune="hard_reset" in begin)
+    assert updates(agent, **begin) == 0
