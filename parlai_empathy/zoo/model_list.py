@@ -21,6 +21,14 @@ _SEED = "--seed 1"
 _POOL = (".opt", ".dict", ".pool")
 _ENCODER = tuple(f".encoder/{file}" for file in ("config.json", "tokenizer.json", "tokenizer_config.json"))
 
+
+def _copy(part: str, *more: str) -> tuple[str, ...]:
+    """Return the files of a model's copy of another one that it is built on."""
+    return tuple(f".{part}/model{ending}" for ending in ("", ".opt", ".dict", *more))
+
+
+_COPIES = {"prepend": _copy("classifier"), "multitask": (), "ensemble": _copy("base") + _copy("classifier")}
+
 _ACCURACY = "emotion accuracy from the situation"
 _NO_REDDIT = "The paper's model was pretrained on 1.7 billion Reddit conversations; this one is not."
 _DEEPMOJI = "It is initialised from the folder of `zoo:empathy/published_deepmoji/pytorch_model.bin`, which must exist."
@@ -89,7 +97,7 @@ def _retrieval() -> Iterator[ZooModel]:
         "rerank_minilm",
         "Reranker of retrieval_minilm's best replies, which reads each together with its context",
         f"{_BOTH_ROLES} -m empathy:rerank --retriever zoo:empathy/retrieval_minilm/model {_SEED}",
-        (".opt", ".dict", *_ENCODER),
+        (".opt", ".dict", *_ENCODER, *_copy("retriever", *_ENCODER)),
         remark="This training has not been run to its end. After shorter runs it was about as good as its retriever: "
         "48.3 % against 48.6 % after 250 steps of 32 replies, and with a weaker retriever 46.3 % against 45.6 % "
         "after 628 (P@1,100 `inline` on the first 2,048 test examples).",
@@ -222,7 +230,8 @@ def _parts(base: str) -> Iterator[ZooModel]:
         if part == "ensemble":  # its base is already trained, and it has its own learning rate
             own, remark = "", f"{_NO_REDDIT} {_WITH_DEEPMOJI}"
         words = f"{_BOTH_ROLES} -m empathy:{part}{suffix} --preset paper {own} {options} {_SEED}".split()
-        yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), companions, remark=remark)
+        files = companions + _COPIES[part]
+        yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), files, remark=remark)
 
 
 def _published() -> Iterator[ZooModel]:

@@ -11,6 +11,10 @@ from parlai.core.build_data import modelzoo_path
 from parlai.scripts.train_model import TrainModel
 
 import parlai_empathy
+from parlai_empathy.agent_kit.trained.frozen import FrozenPart
+from parlai_empathy.agent_kit.trained.frozen_classifier import PART as CLASSIFIER
+from parlai_empathy.agents.ensemble.ensemble import BASE as RETRIEVAL_BASE
+from parlai_empathy.agents.rerank.rerank import RETRIEVER
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.reports.published import PUBLISHED
 from parlai_empathy.zoo.build import ZooModel
@@ -83,6 +87,18 @@ def test_recipe_is_a_valid_train_model_command(model: ZooModel) -> None:
 @pytest.mark.parametrize("model", TRAINED.values(), ids=TRAINED.keys())
 def test_models_required_by_a_recipe_are_in_the_zoo(model: ZooModel) -> None:
     assert set(re.findall(r"zoo:\S+", model.recipe or "")) <= {other.path for other in MODELS.values()} - {model.path}
+
+
+@pytest.mark.parametrize("part", [CLASSIFIER, RETRIEVAL_BASE, RETRIEVER], ids=lambda part: part.option)
+def test_files_include_the_copies_of_other_models(part: FrozenPart) -> None:
+    """Without them, a model from a mirror could not be loaded."""
+    built_on_it = [model for model in TRAINED.values() if f" {part.flag} " in (model.recipe or "")]
+    assert built_on_it
+    for model in built_on_it:
+        name = parsed(model)[part.option]
+        (other,) = (other for other in MODELS.values() if other.path == name)
+        copied = {f"{part.copy_of(model.file)}{ending}" for ending in ("", *other.companions) if ending != ".pool"}
+        assert copied <= set(model.source.files), model.name
 
 
 def test_paper_recipe_uses_paper_preset_both_roles_and_full_edition() -> None:
