@@ -59,10 +59,12 @@ class Batches:
         """Publish a batch, or the missing part of an interrupted one; a complete one is left as it is.
 
         :param study: the study's name in the store.
-        :raises OptionError: if a batch of that name has other terms.
+        :raises OptionError: if a batch of that name has published work with other terms.
         :raises CrowdError: if Mechanical Turk fails; the same call then resumes from there.
         """
         content = {"study": study, "live": self._is_live, "nonce": secrets.token_hex(8), "offer": offer.as_record()}
+        if not self._ledger.steps("hit", name):  # nothing is published: terms that were refused can be corrected
+            self._ledger.forget("batch", name)
         noted = self._ledger.begin("batch", name, name, content)
         self._check_same(name, noted, content)
         qualification = self._participation_qualification(name, study) if offer.only_once else None

@@ -69,6 +69,11 @@ class Ledger:
         assert row is not None
         return _step(row, is_new=bool(added))
 
+    def forget(self, kind: str, key: str) -> None:
+        """Delete the record of a step, if any; only for steps that were certainly not taken."""
+        with self._store.writing("") as t:
+            t.run("DELETE FROM rating_crowd_steps WHERE kind = :kind AND key = :key", kind=kind, key=key)
+
     def finish(self, kind: str, key: str, result: str = "") -> None:
         """Record that a step was taken."""
         with self._store.writing("") as t:

@@ -121,6 +121,23 @@ def test_published_terms_cannot_be_changed(ledger: Ledger) -> None:
         batches.publish("pilot", "egrets", OFFER)
 
 
+def test_refused_terms_can_be_corrected(ledger: Ledger) -> None:
+    class Strict(MturkDouble):
+        def _create_hit_type(self, Reward: str, **_: Any) -> Any:
+            from mturk_double import refused
+
+            if Reward != "2.00":
+                raise refused("ValidationException")
+            return {"HITTypeId": "TYPE"}
+
+    batches = Batches(ledger, Strict())
+    with pytest.raises(CrowdError, match=r"ValidationException.*: fix this, then run the command again"):
+        batches.publish("pilot", "herons", OFFER)
+    assert len(batches.publish("pilot", "herons", Offer(**{**TERMS, "reward": "2.00"})).hits) == 3
+    with pytest.raises(OptionError, match=r"--batch pilot was published with reward '2\.00', now it is '1\.20'"):
+        batches.publish("pilot", "herons", OFFER)
+
+
 def test_sandbox_and_live_batches_cannot_be_mixed(ledger: Ledger) -> None:
     Batches(ledger, MturkDouble()).publish("pilot", "herons", OFFER)
     live = Batches(ledger, MturkDouble(), is_live=True)
