@@ -36,6 +36,8 @@ class Interview:
     def hear(self, text: str) -> str:
         """Take an answer; return what is wrong with it, in one line, or an empty text if it was accepted."""
         question = self._questions[self._place]
+        if isinstance(question, Choice):  # the numbers shown count, even if a choice is itself called by a number
+            text = {str(place): choice for place, choice in enumerate(question.choices, start=1)}.get(text, text)
         try:
             question.read(text)
         except OptionError as error:

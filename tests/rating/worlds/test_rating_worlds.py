@@ -80,6 +80,14 @@ def test_invalid_answers_are_asked_again_with_a_reason(desk: Desk) -> None:
     ]
 
 
+def test_number_typed_is_the_position_of_a_choice(store: Store, study_of: Make, write_log: Log) -> None:
+    """Even if another choice is called by that number."""
+    questions = [{"id": "birds", "text": "How many birds?", "kind": "choice", "choices": ["0", "1", "many"]}]
+    rater = rate(Desk(store, study_of(LIKERT, questions=questions, systems={"A": write_log("A", 3)})), "1", "2", "many")
+    assert "   1  0\n   2  1\n   3  many" in rater.seen[2]
+    assert [(row["rating"], row["text"]) for row in rating_rows(store, "herons")] == [(1, "0"), (2, "1"), (3, "many")]
+
+
 def test_rating_resumes_at_first_unfinished_item(desk: Desk) -> None:
     rate(desk, "4", "soft", "2", "quit")
     assert len(stored(desk)) == 2  # unfinished items are not stored
