@@ -187,6 +187,13 @@ WRONG = {
         {"checks": [{"reply": "x", "expected": {"y": 1}}]},
         "there is no question 'y'; the questions are liking",
     ),
+    "check of a text": (
+        {
+            "questions": [*LIKERT["questions"], {"id": "why", "text": "Why?", "kind": "text"}],
+            "checks": [{"reply": "x", "expected": {"why": "so"}}],
+        },
+        "checks 1: expected: why is a free text: use a question with ratings",
+    ),
     "check off the scale": ({"checks": [{"reply": "x", "expected": {"liking": 6}}]}, "'6' is not a valid answer"),
     "check of a pair": (
         {"checks": [{"reply": "x", "other_reply": "y", "expected": {"liking": 1}}]},
