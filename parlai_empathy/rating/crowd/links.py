@@ -47,6 +47,7 @@ def rater_link(url: str, id_parameter: str, marker: str = "RATER") -> str:
 
 def _with(url: str, parameters: dict[str, str]) -> str:
     parts = urlsplit(checked_url(url))
-    query = {**dict(parse_qsl(parts.query, keep_blank_values=True)), **parameters}
+    own = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in parameters]
     # The markers must not be escaped, or the marketplace does not recognise them.
-    return urlunsplit(parts._replace(path=parts.path or "/", query=urlencode(query, safe="{}%")))
+    query = "&".join(filter(None, [urlencode(own), urlencode(parameters, safe="{}%")]))
+    return urlunsplit(parts._replace(path=parts.path or "/", query=query))

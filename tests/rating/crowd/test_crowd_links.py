@@ -19,6 +19,11 @@ def test_rater_link_appends_id_parameter() -> None:
     assert rater_link("https://r.example.org/study?x=1", "who") == "https://r.example.org/study?x=1&who=RATER"
 
 
+def test_own_parameters_stay_escaped() -> None:
+    url = "https://r.example.org/?arm=50%25+%26&who=me"
+    assert rater_link(url, "who") == "https://r.example.org/?arm=50%25+%26&who=RATER"
+
+
 @pytest.mark.parametrize(
     "url",
     [
