@@ -51,7 +51,7 @@ def test_sample_report_shows_agreement_and_paper_values(tmp_path: Path, capsys: 
     assert report.text() in capsys.readouterr().out
     (table,) = report.tables
     assert (report.title, table.title) == (
-        "HUMOD: agreement of raters (HUMOD_Dataset.TXT)",
+        "HUMOD: agreement of raters (HUMOD_Dataset.TXT, sample)",
         "relevance: 240 items, 720 ratings",
     )
     assert [row[3] for row in table.rows][:4] == [0.86, 0.57, 0.55, 0.42]

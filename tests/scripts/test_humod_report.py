@@ -97,7 +97,7 @@ def test_rating_tables_match_counts_from_file(rows: list[list[str]]) -> None:
 def test_report_is_printed_and_saved_with_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = run(edition="sample", out=str(tmp_path / "out"))
     assert report.text() in capsys.readouterr().out
-    assert report.title == "HUMOD: the data (HUMOD_Dataset.TXT)"
+    assert report.title == "HUMOD: the data (HUMOD_Dataset.TXT, sample)"
     plots = ["lengths", "ratings", "ratings_by_age", "ratings_by_gender", "turns"]
     assert sorted(path.stem for path in (tmp_path / "out").glob("*.png")) == plots
     for plot in plots:

@@ -61,7 +61,7 @@ def test_report_on_test_fold_matches_judge_scores_and_scipy(
     assert report.text() in capsys.readouterr().out
     fold = split_pairs(read_humod(SAMPLE), "paper")["test"]
     assert [item["pair_id"] for item in report.items] == [pair.pair_id for pair in fold]
-    assert report.title.endswith(" (HUMOD_Dataset.TXT, test fold of split paper)")
+    assert report.title.endswith(" (HUMOD_Dataset.TXT, sample, test fold of split paper)")
     assert (tmp_path / "out" / "report.md").read_text().startswith(report.text())
     items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
     assert items == report.items
@@ -86,7 +86,7 @@ def test_report_on_test_fold_matches_judge_scores_and_scipy(
 def test_original_references_give_original_replies_full_overlap() -> None:
     report = board(fold="all", references="original")
     assert len(report.items) == 240
-    assert report.title.endswith(" (HUMOD_Dataset.TXT, all pairs)")
+    assert report.title.endswith(" (HUMOD_Dataset.TXT, sample, all pairs)")
     for item in report.items:
         if item["is_original"]:
             assert item["scores"]["BLEU-4"] == pytest.approx(100)

@@ -14,7 +14,7 @@ from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.parts.ratings_options import check_scale
 from parlai_empathy.scripts.parts.samples import check_samples
 from parlai_empathy.tasks.humod.agents import read_pairs
-from parlai_empathy.tasks.humod.build import build
+from parlai_empathy.tasks.humod.build import build, title_of
 from parlai_empathy.tasks.humod.reader import SCALE
 
 
@@ -48,5 +48,5 @@ def _of_humod(opt: Opt) -> Report:
         raise NotComputableError(f"{path} has no individual ratings, only their means: use the official file")
     if len(ratings) < len(pairs):
         logging.warning(f"{path}: left out {len(pairs) - len(ratings):,} pair(s) without individual ratings")
-    title = f"HUMOD: agreement of raters ({path.name})"
+    title = f"HUMOD: agreement of raters ({title_of(path)})"
     return agreement_report({"relevance": ratings}, SCALE, title, opt["seed"], opt["resamples"], HUMOD_KAPPAS)

@@ -26,3 +26,8 @@ def build(opt: dict[str, Any]) -> Path:
     if is_sample(opt):
         return SAMPLE
     return obtain(opt["datapath"], SOURCE) / SOURCE.files[0]
+
+
+def title_of(path: Path) -> str:
+    """Return a file's name for the titles of reports: the sample is called like the official file."""
+    return f"{path.name}, sample" if path == SAMPLE else path.name

@@ -11,7 +11,7 @@ import pytest
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import DownloadError
-from parlai_empathy.tasks.humod.build import SAMPLE, SOURCE, build
+from parlai_empathy.tasks.humod.build import SAMPLE, SOURCE, build, title_of
 from parlai_empathy.tasks.humod.reader import Pair, read_humod
 
 OneLine = Callable[..., None]
@@ -114,3 +114,8 @@ def test_sample_true_replies_are_rated_higher() -> None:
     """Otherwise a model could learn nothing from it."""
     means = {kind: [p.mean_rating or 0 for p in sample() if p.is_original == kind] for kind in (True, False)}
     assert sum(means[True]) / 120 > sum(means[False]) / 120 + 1
+
+
+def test_title_tells_the_sample_from_the_official_file(opt: Opt, fixtures: Path) -> None:
+    assert title_of(build(opt | {"edition": "sample"})) == "HUMOD_Dataset.TXT, sample"
+    assert title_of(fixtures / "humod" / "HUMOD_Dataset.TXT") == "HUMOD_Dataset.TXT"

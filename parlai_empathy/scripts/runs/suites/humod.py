@@ -11,17 +11,17 @@ from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import overlap_judges
 from parlai_empathy.scripts.parts.named_files import by_name
 from parlai_empathy.tasks.humod.agents import read_pairs
-from parlai_empathy.tasks.humod.build import build
+from parlai_empathy.tasks.humod.build import build, title_of
 from parlai_empathy.tasks.humod.splits import split_pairs
 
 
 def report(opt: Opt) -> Report:
     """Score the rated pairs with each judge."""
     path = build(opt)
-    pairs, about = read_pairs(path, opt["skip_bad_rows"]), f"{path.name}, all pairs"
+    pairs, about = read_pairs(path, opt["skip_bad_rows"]), f"{title_of(path)}, all pairs"
     if opt["fold"] != "all":
         pairs = split_pairs(pairs, opt["humod_split"])[opt["fold"]]
-        about = f"{path.name}, {opt['fold']} fold of split {opt['humod_split']}"
+        about = f"{title_of(path)}, {opt['fold']} fold of split {opt['humod_split']}"
     missing: list[MissingDependencyError] = []
     overlap = overlap_judges(missing)
     models = by_name("--models", opt["models"], [ORACLE, *(judge.name for judge in overlap)])
