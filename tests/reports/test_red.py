@@ -123,6 +123,7 @@ def test_subreddits_beyond_thirty_are_grouped_as_others() -> None:
 
 def test_plot_counts_each_post_in_one_class() -> None:
     (plot,) = card(recipe={"kappa": 1.0}).plots  # posts below .402 and above .602 are chosen
+    assert plot.stacked
     assert {name: sum(heights) for name, heights in plot.series.items()} == {
         "not engaging": 5 + 6,
         "neither": 1 + 3 + 9 + 1,

@@ -241,6 +241,18 @@ def test_chat_conversation_keeps_system_and_item_names() -> None:
     assert [(one.reply, one.system, one.item) for one in found] == [("x", "B", "chat-1#2"), ("y", "B", "chat-1#4")]
 
 
+@pytest.mark.parametrize(("talk", "turn"), [({"item": "chat-1"}, {}), ({}, {"turn": 2})])
+def test_reply_needs_names_of_conversation_and_turn_to_be_an_item(talk: dict[str, Any], turn: dict[str, Any]) -> None:
+    (reply,) = from_json({**talk, "dialog": [[asked("a"), {**said("x"), **turn}]]})
+    assert reply.item == ""
+
+
+def test_blank_labels_are_no_references() -> None:
+    (reply, after) = from_json({"dialog": [[asked("a", labels=[" "]), said("x")], [asked("b"), said("y")]]})
+    assert reply.references == ()
+    assert after.context == ("a", "x", "b")
+
+
 def test_message_without_text_is_an_empty_reply() -> None:
     (reply,) = from_json({"dialog": [[asked("a", labels=["b"]), {"id": "model"}]]})
     assert (reply.reply, reply.references) == ("", ("b",))
