@@ -19,6 +19,7 @@ from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
 
 _BATCH = 32
+_MOST_LOGITS = 2**27  # in a batch, one for each token and word of the vocabulary: they take 1.5 GB at the peak
 _WORTH_A_BAR = 20  # minimum number of batches for a progress bar
 
 
@@ -44,6 +45,7 @@ class Fluency:
             self._model.cuda()
         limit = getattr(self._model.config, "max_position_embeddings", None)
         self._longest = int(limit) if limit else None
+        self._vocabulary = self._model.get_input_embeddings().num_embeddings
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
         """Return the mean of the replies' perplexities, at least 1.
@@ -84,6 +86,9 @@ class Fluency:
         device = self._model.device
         lengths = torch.tensor([len(ids) for ids in tokens])
         longest = int(lengths.max())
+        if len(tokens) > 1 and len(tokens) * longest * self._vocabulary > _MOST_LOGITS:
+            half = len(tokens) // 2
+            return self._of(tokens[:half]) + self._of(tokens[half:])
         ids = torch.tensor([[*each, *[0] * (longest - len(each))] for each in tokens]).to(device)
         mask = token_mask(lengths, longest)
         with torch.no_grad(), autocast(self._model, self._precision):

@@ -16,6 +16,7 @@ from tiny_judge import write_bert
 from parlai_empathy import __version__
 from parlai_empathy.errors import ModelFileError, NotComputableError
 from parlai_empathy.modules.fingerprint import weights_fingerprint
+from parlai_empathy.scoring import fluency as module
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.logged_reply import LoggedReply
 
@@ -82,6 +83,21 @@ def test_long_text_is_truncated_at_the_end(folder: Path, fluency: Fluency) -> No
     longest = transformers.AutoConfig.from_pretrained(folder).max_position_embeddings
     text = "oh no! " * longest
     assert fluency.perplexities([text]) == [pytest.approx(one_at_a_time(folder, text[:longest]), rel=1e-4)]
+
+
+def test_long_texts_are_read_in_smaller_batches(fluency: Fluency, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [letter * 100 for letter in "abcdefg"]
+    expected = fluency.perplexities(texts)
+    sizes: list[int] = []
+    logits = 2 * 100 * fluency._model.config.vocab_size
+    monkeypatch.setattr(module, "_MOST_LOGITS", logits)
+    with fluency._model.register_forward_hook(lambda *given: sizes.append(len(given[-1].logits))):
+        assert fluency.perplexities(texts) == pytest.approx(expected, rel=1e-4)
+        assert sizes == [1, 2, 2, 2]
+        sizes.clear()
+        monkeypatch.setattr(module, "_MOST_LOGITS", 1)
+        assert fluency.perplexities(texts) == pytest.approx(expected, rel=1e-4)
+        assert sizes == [1] * 7, "a single text is read although it is too long"
 
 
 def test_score_is_mean_over_replies_with_a_perplexity(folder: Path, fluency: Fluency) -> None:
