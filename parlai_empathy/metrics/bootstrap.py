@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +26,16 @@ def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed
     if resamples < 1:
         raise OptionError(f"resamples {resamples}: must be at least 1")
     generator = np.random.default_rng(seed)
-    values = []
+    values, reason = [], ""
     for _ in range(resamples):
-        with suppress(NotComputableError):
+        try:
             values.append(statistic(generator.integers(n, size=n)))
+        except NotComputableError as error:
+            reason = str(error)
     if 2 * len(values) < resamples:
         raise NotComputableError(
-            f"no interval: only {len(values)} of {resamples} resamples of the {n} items could be used, "
-            "because all values of the others were equal: more items with different values are needed"
+            f"no interval: only {len(values)} of {resamples} resamples could be used (of another: {reason}): more data "
+            "are needed"
         )
     return np.array(values)
 

@@ -487,7 +487,9 @@ def test_report_gives_no_value_when_too_few_resamples_are_usable() -> None:
     reasons = {report.alphas["ordinal"].reason for report in reports}
     assert None in reasons
     assert any(
-        reason.startswith("no interval: only 15 of 31 resamples of the 2 items could be used, ")
+        reason.startswith(
+            "no interval: only 15 of 31 resamples could be used (of another: no agreement beyond chance: "
+        )
         for reason in reasons - {None}
     )
     for report in reports:
