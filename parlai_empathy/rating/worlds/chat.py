@@ -7,6 +7,7 @@ from typing import Any
 from parlai.core.message import Message
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.rating_world import RatingWorld
@@ -131,8 +132,8 @@ class ChatThenRateWorld(RatingWorld):
 
 
 def fitted(reply: str) -> str:
-    """Return a reply as it is stored and shown: without null characters and outer spaces, and truncated."""
-    return reply.replace("\0", "").strip()[:LONGEST_REPLY].strip()
+    """Return a reply as it is stored and shown: valid Unicode, no null characters, no outer blanks, truncated."""
+    return as_unicode(reply.replace("\0", "")).strip()[:LONGEST_REPLY].strip()
 
 
 def _message(speaker: str, text: str) -> Message:

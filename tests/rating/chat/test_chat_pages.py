@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from remembering_agent import StreamingAgent
+from remembering_agent import RememberingAgent, StreamingAgent
 from tiny_studies import LIKERT
 
 from parlai_empathy.errors import OptionError
@@ -194,6 +194,14 @@ def test_empty_answer_is_shown_as_silence(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     assert visitor.say("SILENT") == ["SILENT", "<em>(says nothing)</em>"]
     assert visitor.say("And now?")[-1] == "SILENT / () / And now?"
+
+
+def test_answer_with_half_a_character_is_shown_with_a_question_mark(serve_chat: Serve) -> None:
+    class Halved(RememberingAgent):
+        def act(self) -> dict[str, Any]:
+            return {"text": "A heron \ud83d"}  # as of a server that stops in the middle of an emoji
+
+    assert serve_chat(agent=Halved()).visitor().say("What is it?")[1] == "A heron ?"
 
 
 def test_emotions_are_shown_for_both_turns(serve_chat: Serve) -> None:
