@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _EVENTS = "text/event-stream"
+_WAIT = "Wait for the answer first."
 
 
 class ChatPages:
@@ -126,8 +127,8 @@ class ChatPages:
         if wait := self._gate.wait(visit.session.id):
             raise too_many(wait)
         if not await in_thread(self._store, found, form.text("turn"), text):
-            problem = "This conversation has continued meanwhile, perhaps in another tab. Read it, then write again."
-            return self._talk_page(visit, await self._talk(found), problem, text, status=409)
+            talk = await self._talk(found)
+            return self._talk_page(visit, talk, _not_next(talk), text, status=409)
         reply = self._replies.start(found)
         if _EVENTS in visit.request.headers.get("accept", ""):
             return self._stream(visit, found, reply)
@@ -266,7 +267,7 @@ class ChatPages:
     def _not_yet(self, visit: Visit, talk: Talk) -> Response:
         """Return the conversation's page, with the reason why it cannot be judged yet."""
         least = f"This conversation needs {talk.least} messages, yours and the program's, before you can judge it."
-        problem = "Wait for the answer first." if talk.is_under_way else f"{least} Please continue."
+        problem = _WAIT if talk.is_under_way else f"{least} Please continue."
         return self._talk_page(visit, talk, problem, status=422)
 
     def _shown(self, talk: Talk) -> dict[str, Any]:
@@ -316,6 +317,15 @@ def _anew(visit: Visit) -> str:
     It differs from the page's current URL: redirected to ``#end`` of the same URL, a browser would only scroll.
     """
     return "/#end" if "again" in visit.query else "/?again#end"
+
+
+def _not_next(talk: Talk) -> str:
+    """Return why a message was not accepted as the next one."""
+    if talk.is_under_way:
+        return _WAIT
+    if talk.has_failed:
+        return "Your last message has no answer yet. Choose “Ask again” first."
+    return "This conversation has continued meanwhile, perhaps in another tab. Read it, then write again."
 
 
 def _gone() -> Refusal:

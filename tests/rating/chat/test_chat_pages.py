@@ -125,6 +125,8 @@ def test_failed_answer_can_be_retried(serve_chat: Serve, logged: list[str]) -> N
     assert '<form class="failed" id="failed" method="post" action="/retry">' in visitor.page
     assert any("no reply: ValueError" in line for line in logged)
     assert "secret" not in "".join(logged)
+    assert visitor.post("/say", **visitor.form(text="Hello?")).status_code == 409
+    assert "Your last message has no answer yet. Choose “Ask again” first." in visitor.page
     served.agent.go_on.set()
     visitor.post("/retry", talk=visitor.hidden("talk"))
     assert visitor.wait() == ["my secret FAIL", "my secret FAIL"]
@@ -152,6 +154,7 @@ def test_message_is_rejected_while_model_answers(serve_chat: Serve) -> None:
     form = visitor.form(text="SLOW")
     visitor.post("/say", **form)
     assert visitor.post("/say", **{**form, "turn": "2", "text": "Hurry"}).status_code == 409
+    assert "Wait for the answer first." in visitor.page
     served.agent.go_on.set()
     assert len(visitor.wait()) == 2
 

@@ -46,6 +46,11 @@ def test_cookie_is_resent_only_after_changes() -> None:
         else:
             again.forget("rater" if change == "forget" else "agreed")
         assert again.must_be_sent is expected, change
+    for change in ("put", "forget"):  # calls without an effect do not undo the first one's
+        again = back(sessions, session)
+        again.put("rater", "bob")
+        again.put("rater", "bob") if change == "put" else again.forget("nothing")
+        assert again.must_be_sent, change
 
 
 def test_sessions_expire() -> None:
