@@ -36,7 +36,7 @@ class Pool:
     fingerprint: str
     path: str | None = None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """A short name for signatures, which changes with the replies."""
         digest = hashlib.sha256("\n".join(self.texts).encode()).hexdigest()[:8]
