@@ -34,7 +34,10 @@ def decoding_name(opt: Mapping[str, Any], bfloat16: bool = False, blocked: Colle
     :param blocked: phrases that replies must not contain, from ``--beam-block-list-filename``.
     """
     search = opt["inference"]
-    names = [*_SEARCHES.get(search, ()), "beam_min_length"]
+    names = [*_SEARCHES.get(search, ())]
+    if search in _DRAWING and opt["beam_size"] > 1:
+        names.append("beam_length_penalty")  # decides which of the drawn replies is chosen
+    names.append("beam_min_length")
     parts = [search, *(f"{name.removeprefix('beam_')}={opt[name]}" for name in names)]
     parts.append(f"max_length={opt['label_truncate']}")
     parts += [f"{name.removeprefix('beam_')}={opt[name]}" for name in _BLOCKING if (opt.get(name) or 0) > 0]

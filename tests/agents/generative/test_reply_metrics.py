@@ -52,14 +52,26 @@ OPTIONS = {
             "diversebeam,size=5,groups=5,diversity_strength=0.5,length_penalty=0.65,temperature=0.7,min_length=1,"
             "max_length=100",
         ),
-        ("nucleus", "nucleus,topp=0.9,temperature=0.7,size=5,min_length=1,max_length=100,batchsize=16"),
-        ("topk", "topk,topk=10,temperature=0.7,size=5,min_length=1,max_length=100,batchsize=16"),
-        ("delayedbeam", "delayedbeam,topk=10,delay=30,temperature=0.7,size=5,min_length=1,max_length=100,batchsize=16"),
+        (
+            "nucleus",
+            "nucleus,topp=0.9,temperature=0.7,size=5,length_penalty=0.65,min_length=1,max_length=100,batchsize=16",
+        ),
+        ("topk", "topk,topk=10,temperature=0.7,size=5,length_penalty=0.65,min_length=1,max_length=100,batchsize=16"),
+        (
+            "delayedbeam",
+            "delayedbeam,topk=10,delay=30,temperature=0.7,size=5,length_penalty=0.65,min_length=1,max_length=100,"
+            "batchsize=16",
+        ),
     ],
 )
 def test_decoding_name_lists_the_settings_of_each_search(inference: str, name: str) -> None:
     assert decoding_name({**OPTIONS, "inference": inference}) == name
     assert decoding_name({**OPTIONS, "inference": inference}, bfloat16=True) == f"{name},bfloat16"
+
+
+def test_decoding_name_of_a_single_draw_has_no_length_penalty() -> None:
+    single = decoding_name({**OPTIONS, "inference": "nucleus", "beam_size": 1})
+    assert single == "nucleus,topp=0.9,temperature=0.7,size=1,min_length=1,max_length=100,batchsize=16"
 
 
 def test_decoding_name_hashes_blocked_phrases_in_any_order() -> None:
