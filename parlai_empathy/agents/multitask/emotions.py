@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.metrics.emotion_accuracy import EmotionAccuracy
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
@@ -75,6 +76,14 @@ class Multitask(TorchAgent):
                     f"--task {self.opt['task']}: the emotion {obs[FIELD]!r} is not one of --emotions "
                     f"{' '.join(self.opt['emotions'])}; name those of the task"
                 )
+
+    def adapt_init_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Adapt the weights of ``--init-model``, whose head is left out if its emotions, or their order, are others."""
+        options = f"{self.opt['init_model']}.opt"
+        if is_file(options) and Opt.load(options).get("emotions") != self.opt["emotions"]:
+            weights = {name: values for name, values in weights.items() if not name.startswith("emotion_head.")}
+        adapted: dict[str, Tensor] = super().adapt_init_weights(weights)
+        return adapted
 
     def emotion_losses(self, batch: Batch, vectors: Tensor) -> Tensor:
         """Return each context's cross-entropy, ``(batch,)``, 0 if its emotion is unknown; record it with the accuracy.

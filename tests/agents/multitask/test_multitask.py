@@ -92,6 +92,14 @@ def test_init_model_may_be_a_retrieval_model(tmp_path: Path) -> None:
     assert all(torch.equal(new[name], values) for name, values in old.items())
 
 
+def test_head_for_other_emotions_is_not_taken_over(model_file: Path, tmp_path: Path) -> None:
+    old = weights(model_file)["emotion_head.linear.weight"]
+    for name, emotions in (("same", list(EMOTIONS)), ("other", list(reversed(EMOTIONS)))):
+        options = {"init_model": str(model_file), "emotions": emotions, "learningrate": 0.0, "max_train_steps": 1}
+        path = train_base(tmp_path / name, "empathy:multitask", **options)
+        assert torch.equal(weights(path)["emotion_head.linear.weight"], old) is (name == "same")
+
+
 def test_retrieval_model_may_start_from_a_multitask_model(model_file: Path, tmp_path: Path) -> None:
     path = train_base(tmp_path / "model", init_model=str(model_file), learningrate=0.0)
     old, new = weights(model_file), weights(path)
