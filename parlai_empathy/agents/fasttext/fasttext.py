@@ -122,10 +122,11 @@ class FasttextAgent(LinearRate, JudgeAgent):
         model: Any = self.model
         with torch.no_grad():
             model.embedding.weight.copy_(self._file.vectors())
-            if tuple(self.opt["classes"]) == self._file.labels:
-                model.head.weight.copy_(self._file.output())
+            labels = self._file.labels
+            if self.opt["loss"] == "ce" and sorted(self.opt["classes"]) == sorted(labels):
+                model.head.weight.copy_(self._file.output()[[labels.index(name) for name in self.opt["classes"]]])
             else:
-                logging.info(f"{path}: its labels are not the task's classes, so the last layer is newly initialised")
+                logging.info(f"{path}: its labels are not the classes, or its loss is another: the last layer is new")
         self._file = None
         return None
 

@@ -319,6 +319,20 @@ def test_different_labels_get_a_new_output_layer(tmp_path: Path) -> None:
     assert torch.allclose(trained["embedding.weight"], read_bin(path).vectors())
 
 
+def test_classes_option_reorders_the_output_layer(tmp_path: Path) -> None:
+    path = of_emotions(tmp_path / "emotions.bin")
+    still: dict[str, Any] = {"learningrate": 1e-30, "max_train_steps": 1, "classes": list(EMOTIONS)}
+    train(tmp_path / "model", init_model=str(path), **still)
+    shares = load(tmp_path / "model").class_probabilities([[]], ["i win"])[0]
+    assert shares.tolist() == pytest.approx(straight(path, "i win")[::-1], abs=1e-6)
+
+
+def test_output_layer_is_new_for_another_loss(tmp_path: Path) -> None:
+    path = tiny_bin(tmp_path / "ratings.bin", [f"__label__{number}".encode() for number in range(1, 6)])
+    train(tmp_path / "model", RATE, init_model=str(path), loss="mse", learningrate=1e-30, max_train_steps=1)
+    assert weights(tmp_path / "model")["head.weight"].shape == (1, 3)
+
+
 def test_words_with_arbitrary_bytes_are_kept(tmp_path: Path) -> None:
     from tiny_fasttext import write_bin
 
