@@ -83,10 +83,11 @@ def items_of(study: Study) -> list[Item]:
     if study.kind == "collect":
         return []
     if study.kind == "chat":
-        return list(_chats(study))
-    replies = _replies(study)
-    items = list(_pairs(study, replies) if study.kind == "pairwise" else _singles(study, replies))
-    _check_names(study, items)
+        items = list(_chats(study))
+    else:
+        replies = _replies(study)
+        items = list(_pairs(study, replies) if study.kind == "pairwise" else _singles(study, replies))
+        _check_names(study, items)
     _check_enough(study, items)
     return [*items, *(_check(number, check) for number, check in enumerate(study.checks, start=1))]
 

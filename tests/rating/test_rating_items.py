@@ -153,6 +153,13 @@ def test_unreachable_rating_goal_or_no_systems_raises_option_error(
     assert message in str(caught.value)
 
 
+def test_unreachable_number_of_chats_raises_option_error(study_of: Make) -> None:
+    keys = {"models": {"M": "m", "N": "n"}, "items_per_rater": 4, "ratings_per_system": 7}
+    with pytest.raises(OptionError, match=r"but M has 2 item\(s\) with 3 rating\(s\) each"):
+        items_of(study_of({**LIKERT, "kind": "chat"}, **keys, ratings_per_item=3))
+    assert items_of(study_of({**LIKERT, "kind": "chat"}, **keys))
+
+
 def test_reachable_ratings_per_system_is_accepted(study_of: Make, write_log: Callable[..., str]) -> None:
     log = write_log("A", 3)
     assert items_of(study_of(LIKERT, systems={"A": log}, ratings_per_system=3))
