@@ -282,6 +282,7 @@ def test_checks_are_exempt_from_ratings_per_item(desk_of: Callable[..., Desk]) -
     gold = Item("check-1", "check-1", "check", "x", expected=(("liking", 1.0),))
     desk = desk_of(study, [*singles(systems=1, contexts=3), gold])
     assert [sorted(found.item.is_check for found in rate_all(desk, rater)) for rater in "abc"] == [[False, True]] * 3
+    assert [(one.is_check, one.done, one.goal) for one in desk.counts()] == [(False, 3, 3), (True, 3, 0)]
 
 
 def test_check_already_seen_is_replaced_by_an_item(monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock) -> None:
