@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_empathy.rating.chat.counts import chat_counts
 from parlai_empathy.rating.site.admin import AdminPages, attached
-from parlai_empathy.rating.site.admin_pages import leaf_of
+from parlai_empathy.rating.site.admin_pages import leaf_of, written
 from parlai_empathy.rating.talks_file import write_talks
 from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.threads import in_thread
@@ -33,10 +31,7 @@ class ChatAdminPages(AdminPages):
         return attached(content, f"{self._desk.study.name}_talks", "jsonl")
 
     def _talks(self) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "talks.jsonl"
-            write_talks(self._desk.store, self._desk.study.name, path)
-            return path.read_bytes()
+        return written(lambda path: write_talks(self._desk.store, self._desk.study.name, path), "talks.jsonl")
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Return the page with counts and people."""

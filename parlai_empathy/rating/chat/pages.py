@@ -14,7 +14,7 @@ from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.chat.events import REST, event
 from parlai_empathy.rating.chat.replies import Replies, Reply
 from parlai_empathy.rating.chat.settings import ChatSettings
-from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, talk_of
+from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, problem_of, talk_of
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.earlier_answers import given
 from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
@@ -122,11 +122,11 @@ class ChatPages:
         form = await visit.form()
         found = await self._own(visit, form.id("talk"))
         text = form.text("text").strip()
-        if problem := self._problem(text):
+        if problem := problem_of(text, self._settings.longest):
             return self._talk_page(visit, await self._talk(found), problem, text, status=422)
         if wait := self._gate.wait(visit.session.id):
             raise too_many(wait)
-        if not await in_thread(self._store, found, form.text("turn"), text):
+        if not await in_thread(self._store, found, form.number("turn"), text):
             talk = await self._talk(found)
             return self._talk_page(visit, talk, _not_next(talk), text, status=409)
         reply = self._replies.start(found)
@@ -156,13 +156,15 @@ class ChatPages:
         form = await visit.form()
         found = await self._own(visit, form.id("talk"))
         said = sent_partially(self._desk.study.turn_questions, form)
+        if not any(text.strip() for text in said.values()):
+            raise Refusal(422, "There is nothing to store", "Go back and choose or write something.")
         try:
-            outcome = await in_thread(self._mark, found, form.text("turn"), said)
+            outcome = await in_thread(self._mark, found, form.number("turn"), said)
         except OptionError as error:
             raise Refusal(422, "This cannot be stored", f"{error}. Go back and change it.") from error
         if not outcome.is_kept:
             raise _gone()
-        return visit.redirect(f"/#turn-{int(form.text('turn'))}")
+        return visit.redirect(f"/#turn-{form.number('turn')}")
 
     async def export(self, visit: Visit) -> Response:
         """Return all of the visitor's own conversations as a file."""
@@ -224,19 +226,9 @@ class ChatPages:
             "chat_end.html", status=status, why=why.value, is_done=why is Nothing.DONE, study=self._desk.study
         )
 
-    def _problem(self, text: str) -> str:
-        if not text:
-            return "Write something first."
-        if len(text) > self._settings.longest:
-            return f"Write at most {self._settings.longest:,} characters; this is {len(text):,}."
-        if "\0" in text:
-            return "This contains a character that cannot be stored. Write it without that character."
-        return ""
-
-    def _store(self, found: Assignment, turn: str, text: str) -> bool:
+    def _store(self, found: Assignment, number: int, text: str) -> bool:
         """Store a message; return whether it is the next one or was already stored."""
         said = self._desk.messages(found.id, found.rater)
-        number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 6 else 0
         is_next = number == len(said) + 1 and not (said and said[-1].speaker == RATER)
         is_again = 0 < number <= len(said) and said[number - 1].speaker == RATER and said[number - 1].text == text
         if not (is_next or is_again) or number > self._desk.study.most_turns:
@@ -249,9 +241,8 @@ class ChatPages:
             logging.warning("conversation %s, turn %s mentions self-harm: %s", found.id[:8], number, shown)
         return outcome.is_kept
 
-    def _mark(self, found: Assignment, turn: str, said: dict[str, str]) -> Outcome:
+    def _mark(self, found: Assignment, number: int, said: dict[str, str]) -> Outcome:
         messages = self._desk.messages(found.id, found.rater)
-        number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 6 else 0
         if not 1 <= number <= len(messages) or messages[number - 1].speaker == RATER:
             return Outcome.UNKNOWN
         return self._desk.mark(found.id, found.rater, number, said)

@@ -13,7 +13,7 @@ from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.web.app import Site
-from parlai_empathy.rating.web.limits import Limits
+from parlai_empathy.rating.web.limits import LIMITS, Limits
 
 _HERE = Path(__file__).parent
 
@@ -23,13 +23,13 @@ def chat_site(
     replies: Replies,
     secret: bytes,
     settings: ChatSettings,
-    limits: Limits | None = None,
+    limits: Limits = LIMITS,
     token: str = "",
 ) -> Site:
     """Build the chat site.
 
     :param secret: see :func:`~parlai_empathy.rating.web.secret.site_secret`.
-    :param limits: rate limits for clients; None for the defaults.
+    :param limits: rate limits for clients.
     :param token: the administrator's token; without one there is no administration page.
     :raises OptionError: if the study is not of kind ``chat``.
     :raises MissingDependencyError: if Starlette, uvicorn or Jinja2 is not installed.
@@ -41,7 +41,7 @@ def chat_site(
         desk.study.title,
         secret,
         folders=[_HERE, _HERE.parent / "site"],
-        limits=limits or Limits(),
+        limits=limits,
         longest_form=longest_form(desk.study.page_questions, *marks, text=settings.longest),
     )
     pages = ChatPages(desk, replies, settings)

@@ -109,6 +109,17 @@ def talk_of(desk: Desk, found: Assignment, is_under_way: bool = False) -> Talk:
     return Talk(found.id, turns, desk.study.least_turns, desk.study.most_turns, is_under_way and is_waiting)
 
 
+def problem_of(text: str, longest: int) -> str:
+    """Return what is wrong with a message, for whoever wrote it; empty if nothing is."""
+    if not text:
+        return "Write something first."
+    if len(text) > longest:
+        return f"Write at most {longest:,} characters; this is {len(text):,}."
+    if "\0" in text:
+        return "This contains a character that cannot be stored. Write it without that character."
+    return ""
+
+
 def marks_of(desk: Desk, found: Assignment) -> dict[tuple[int, str], str]:
     """Return the marks of single turns, by turn and question: the point of a scale, or the text of the answer."""
     with desk.store.reading() as t:

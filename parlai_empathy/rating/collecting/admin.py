@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_empathy.errors import NotComputableError
@@ -11,7 +9,7 @@ from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collecting.counts import counts_of
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.site.admin_access import AdminDoor
-from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of
+from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of, written
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 
@@ -46,10 +44,8 @@ class CollectAdminPages(AdminRoom):
 
     def _exported(self) -> bytes:
         silent_since = self._desk.clock() - self._lobby.patience
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "conversations.csv"
-            write_collected(self._desk.store, self._desk.study, path, silent_since)
-            return path.read_bytes()
+        store, study = self._desk.store, self._desk.study
+        return written(lambda path: write_collected(store, study, path, silent_since), "conversations.csv")
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Return the page with counts and people."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.rating.chat.distress import speaks_of_self_harm
-from parlai_empathy.rating.chat.talk import DISTRESS
+from parlai_empathy.rating.chat.talk import DISTRESS, problem_of
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.collecting.notifications import Bells
 from parlai_empathy.rating.collecting.place import Place, Stage
@@ -129,13 +129,13 @@ class CollectPages:
         form = await visit.form()
         rater, place = await self._placed(visit)
         text = form.text("text").strip()
-        if problem := _problem(text):
+        if problem := problem_of(text, LONGEST):
             return await self._page(visit, rater, place, problem, text, status=422)
         if wait := self._gate.wait(visit.session.id):
             raise too_many(wait)
         outcome = Outcome.UNKNOWN
         if place.stage is not Stage.EXCLUDED:
-            outcome = await in_thread(self._store, form.id("talk"), rater, form.text("turn"), text)
+            outcome = await in_thread(self._store, form.id("talk"), rater, form.number("turn"), text)
         if outcome.is_kept:
             self._notify_other(rater, place)
             return visit.redirect(f"{_HERE}#end")
@@ -182,12 +182,11 @@ class CollectPages:
     def _notify_other(self, rater: str, place: Place) -> None:
         self._bells.ring(place.meeting.other(rater) if place.meeting else None)
 
-    def _store(self, talk: str, rater: str, turn: str, text: str) -> Outcome:
-        number = int(turn) if turn.isascii() and turn.isdigit() and len(turn) < 6 else 0
+    def _store(self, talk: str, rater: str, turn: int, text: str) -> Outcome:
         in_distress = speaks_of_self_harm(text)
-        outcome = self._collection.say(talk, rater, number, text, {DISTRESS: True} if in_distress else {})
+        outcome = self._collection.say(talk, rater, turn, text, {DISTRESS: True} if in_distress else {})
         if in_distress and outcome is Outcome.STORED:
-            self._log_distress(f"conversation {talk[:8]}, turn {number}")
+            self._log_distress(f"conversation {talk[:8]}, turn {turn}")
         return outcome
 
     def _log_distress(self, where: str) -> None:
@@ -248,14 +247,3 @@ class CollectPages:
     ) -> Response:
         fields = fields_of(self._desk.study.questions, ("", ""), said, check)
         return visit.page("collect_judge.html", 422 if check else 200, **self._shown(rater, place), fields=fields)
-
-
-def _problem(text: str) -> str:
-    """Return what is wrong with a message; empty if nothing is."""
-    if not text:
-        return "Write something first."
-    if len(text) > LONGEST:
-        return f"Write at most {LONGEST:,} characters; this is {len(text):,}."
-    if "\0" in text:
-        return "This contains a character that cannot be stored. Write it without that character."
-    return ""

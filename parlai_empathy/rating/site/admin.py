@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_empathy.rating.earlier_answers import question_counts
 from parlai_empathy.rating.export import write_export
 from parlai_empathy.rating.outcomes import ArmCount, Rater
-from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of
+from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of, written
 from parlai_empathy.rating.web.error_pages import not_found
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
@@ -46,10 +44,8 @@ class AdminPages(AdminRoom):
         return attached(content, self._desk.study.name, suffix)
 
     def _exported(self, suffix: str, excluded: bool) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"ratings.{suffix}"
-            write_export(self._desk.store, self._desk.study.name, path, excluded)
-            return path.read_bytes()
+        store, study = self._desk.store, self._desk.study.name
+        return written(lambda path: write_export(store, study, path, excluded), f"ratings.{suffix}")
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Return the page with counts and raters."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from parlai_empathy.errors import OptionError
@@ -11,6 +13,7 @@ from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.error_pages import Refusal
+from parlai_empathy.rating.web.form import whole_number
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 
@@ -45,8 +48,18 @@ def leaf_of(visit: Visit, ones: Sequence[Any]) -> Leaf:
 
 def _asked(visit: Visit) -> int:
     """Return the requested page number; 0 if it is not a number."""
-    asked = visit.query.get("page", "1")
-    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 0
+    return whole_number(visit.query.get("page", "1"))
+
+
+def written(write: Callable[[Path], object], name: str) -> bytes:
+    """Return what a function writes to the file whose path it gets.
+
+    :param name: the file's; some functions write the format that its suffix names.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write(path)
+        return path.read_bytes()
 
 
 class AdminRoom(ABC):

@@ -33,6 +33,15 @@ class Form(Mapping[str, str]):
         """Return a field that is an id in the store; empty if it was not sent or cannot be an id."""
         return storable_id(self.text(name))
 
+    def number(self, name: str) -> int:
+        """Return a field that is a whole number; 0 if it was not sent or is not one."""
+        return whole_number(self.text(name))
+
+
+def whole_number(text: str) -> int:
+    """Return a number that a visitor sent; 0 if it is not a whole number, or has more than nine digits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
 
 def storable_id(text: str) -> str:
     """Return an id that a visitor sent; empty if it cannot be one.

@@ -268,6 +268,8 @@ def test_invalid_mark_is_rejected(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     visitor.say("Hello")
     talk = visitor.hidden("talk")
+    assert visitor.post("/mark", talk=talk, turn="2", **{"q-comment": " \n"}).status_code == 422  # not just ignored
+    visitor.load()
     assert visitor.post("/mark", talk=talk, turn="2", **{"q-good": "perhaps"}).status_code == 422
     visitor.load()
     assert visitor.post("/mark", talk=talk, turn="2", **{"q-comment": "x" * 501}).status_code == 422

@@ -38,6 +38,13 @@ def test_ids_with_nul_characters_are_empty() -> None:
     assert form.text("b") == "1\0"  # kept in a text, so that the page can say what is wrong with it
 
 
+def test_numbers_are_whole_or_zero() -> None:
+    texts = ["12", "007", "0", "-1", "1.5", "1e3", " 1", "\u0662", "\u00b2", "x", "", "9" * 9, "1" * 10]
+    form = Form({text: text for text in texts})
+    assert [form.number(text) for text in texts] == [12, 7, *[0] * 9, 999_999_999, 0]
+    assert form.number("not sent") == 0
+
+
 @pytest.mark.parametrize("body", [b"a=%ff", b"a=\xc3\xa9", b"a&" * 1001])
 def test_malformed_forms_are_rejected(body: bytes) -> None:
     with pytest.raises(Refusal, match="400"):
