@@ -260,6 +260,25 @@ def test_marks_and_comments_are_saved_without_reload(browser: Any, serve_chat: S
     assert rows == {"good": "no", "comment": "It repeats me."}
 
 
+def test_comment_can_be_written_while_an_answer_arrives(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served) as page:
+        say(page, "Hello")
+        said(page, 2)
+        page.wait_for_selector("#typing", state="hidden")
+        say(page, "SLOW")
+        page.wait_for_selector("#turn-3")
+        page.click("#turn-2 summary")
+        page.click("#turn-2 textarea")
+        page.keyboard.type("It repeats")
+        served.agent.go_on.set()
+        said(page, 4)
+        page.wait_for_selector("#typing", state="hidden")
+        page.keyboard.type(" me.")
+        assert page.input_value("#turn-2 textarea") == "It repeats me."
+        assert page.input_value("#text") == ""
+
+
 def test_help_lines_precede_pending_answer(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served, PHONE) as page:

@@ -343,7 +343,7 @@ def test_cookies_are_secure_over_https(lab: Make) -> None:
     site = lab()
     plain = site.visitor().get("/").header("set-cookie")
     assert plain.startswith(f"{SESSION}=")
-    assert plain.endswith("; HttpOnly; SameSite=Lax")
+    assert plain.endswith("; Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax")  # 90 days
     secure = site.visitor(scheme="https").get("/").header("set-cookie")
     assert secure.startswith(f"__Host-{SESSION}=")
     assert secure.endswith("; HttpOnly; SameSite=Lax; Secure")
@@ -357,6 +357,8 @@ def test_mturk_option_allows_framing_by_mechanical_turk(lab: Make) -> None:
     assert "form-action 'self' https://www.mturk.com https://workersandbox.mturk.com" in policy
     assert page.header("x-frame-options") == ""
     assert page.header("set-cookie").endswith("; HttpOnly; SameSite=None; Partitioned; Secure")
+    page = lab(options={"mturk": True}).visitor().get("/")
+    assert page.header("set-cookie").endswith("; HttpOnly; SameSite=Lax")  # browsers refuse None without https
 
 
 def test_logs_contain_no_rater_ids_or_tokens(

@@ -34,11 +34,13 @@
   const setTurns = (html) => {
     const before = turns.children.length;
     const open = [...turns.querySelectorAll("details[open] textarea")].map((one) => [one.id, one.value]);
+    const writing = turns.contains(document.activeElement) && document.activeElement.id;
     turns.innerHTML = html;
     for (const [id, value] of open) {
       const area = byId(id);
       if (area) { area.closest("details").open = true; area.value = value; }
     }
+    if (writing) byId(writing)?.focus({ preventScroll: true });
     const count = turns.children.length;
     turn.value = count + 1;
     if (number) number.textContent = count + 1;
@@ -57,7 +59,7 @@
     busy(false);
     show(failed, value);
     toEnd();
-    text.focus({ preventScroll: true });
+    if (!turns.contains(document.activeElement)) text.focus({ preventScroll: true });
     if (turns.children.length >= Number(turns.dataset.most)) reload(); // to a page without a message box
   };
 
