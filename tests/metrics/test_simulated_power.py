@@ -99,8 +99,15 @@ def test_seed_reproduces_power_and_block_size_changes_it_little(monkeypatch: pyt
     assert simulated_t_test_power(design, 0.4, 40, runs=500, seed=3) == pytest.approx(whole, abs=0.08)
 
 
-def test_invalid_runs_or_scale_raise_option_error() -> None:
+def test_invalid_runs_scale_or_alpha_raise_option_error() -> None:
     with pytest.raises(OptionError, match=r"^runs 0: at least 1 is needed$"):
         simulated_t_test_power(DESIGNS[0], 0.4, 40, runs=0)
     with pytest.raises(OptionError, match=r"^scale 3: at least two points are needed$"):
         simulated_rank_test_power(DESIGNS[0], 0.4, 40, [3, 3], 3)
+    for simulate in (
+        lambda: simulated_t_test_power(DESIGNS[0], 0.4, 40, alpha=2.0, runs=2),
+        lambda: simulated_rank_test_power(DESIGNS[0], 0.4, 40, [1, 2], 1.5, alpha=2.0, runs=2),
+        lambda: simulated_sign_test_power(0.6, 40, alpha=2.0, runs=2),
+    ):
+        with pytest.raises(OptionError, match=r"^alpha 2: must lie between 0 and 1"):
+            simulate()
