@@ -92,19 +92,19 @@ class Work:
         )
         return True
 
-    def reject(self, piece: Piece, reason: str) -> bool:
-        """Reject a piece of work: it is not paid, and the worker reads the reason. Returns False if it already was.
+    def reject(self, pieces: Sequence[Piece], reason: str) -> int:
+        """Reject work: it is not paid, and the workers read the reason. Returns how many pieces were not yet rejected.
 
-        :raises OptionError: if it was approved, or the reason is empty.
+        :raises OptionError: before anything is rejected, if one was approved, or the reason is empty.
         """
         if not reason.strip():
             raise OptionError("--reason is empty: give a fair one; the worker reads it, and their record suffers")
-        if piece.status == APPROVED:
-            raise OptionError(f"--workers {piece.worker}: their work was approved: it can no longer be rejected")
-        if piece.status == REJECTED:
-            return False
-        self._settle(self._mturk.reject_assignment, "reject", piece, RequesterFeedback=reason)
-        return True
+        if approved := [piece.worker for piece in pieces if piece.status == APPROVED]:
+            raise OptionError(f"--workers {approved[0]}: their work was approved: it can no longer be rejected")
+        due = [piece for piece in pieces if piece.status != REJECTED]
+        for piece in due:
+            self._settle(self._mturk.reject_assignment, "reject", piece, RequesterFeedback=reason)
+        return len(due)
 
     def unpaid(self, pieces: Sequence[Piece], amount: Decimal, reason: str) -> list[Piece]:
         """The pieces for which this bonus has not been paid, by Mechanical Turk's record and the ledger."""

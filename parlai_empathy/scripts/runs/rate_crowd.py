@@ -111,8 +111,7 @@ class _Crowd:
         if not self._opt["workers"]:
             raise OptionError("--workers: name the workers whose work to reject")
         work = self._work(batch)
-        pieces = work.chosen(work.pieces(), self._opt["workers"])
-        count = sum(work.reject(piece, self._opt["reason"]) for piece in pieces)
+        count = work.reject(work.chosen(work.pieces(), self._opt["workers"]), self._opt["reason"])
         print(f"{count} rejected")
 
     def _bonus(self, batch: Batch) -> None:

@@ -101,14 +101,22 @@ def test_rejection_needs_a_reason_and_can_be_reversed(shop: Shop) -> None:
         return next(piece for piece in shop.work.pieces() if piece.assignment == "A2")
 
     with pytest.raises(OptionError, match="--reason"):
-        shop.work.reject(piece(), " ")
-    assert shop.work.reject(piece(), "Every answer was 3.")
+        shop.work.reject([piece()], " ")
+    assert shop.work.reject([piece()], "Every answer was 3.") == 1
     assert shop.mturk.assignments["A2"]["RequesterFeedback"] == "Every answer was 3."
-    assert not shop.work.reject(piece(), "Every answer was 3.")
+    assert shop.work.reject([piece()], "Every answer was 3.") == 0
     assert shop.work.approve(piece())
     assert shop.statuses()["A2"] == "Approved"
     with pytest.raises(OptionError, match="can no longer be rejected"):
-        shop.work.reject(piece(), "But then again.")
+        shop.work.reject([piece()], "But then again.")
+
+
+def test_nothing_is_rejected_if_one_piece_was_approved(shop: Shop) -> None:
+    first, second, *_ = shop.work.pieces()
+    shop.work.approve(second)
+    with pytest.raises(OptionError, match=f"--workers {second.worker}: their work was approved"):
+        shop.work.reject([first, *shop.work.pieces()], "Every answer was 3.")
+    assert "Rejected" not in shop.statuses().values()
 
 
 def test_bonus_is_paid_once_per_reason_and_amount(shop: Shop) -> None:
@@ -164,7 +172,7 @@ def test_payment_calls_match_boto3_api(shop: Shop, monkeypatch: pytest.MonkeyPat
         )
         work.approve(PIECE, "Thanks")
         stub.add_response("reject_assignment", {}, {"AssignmentId": "A1", "RequesterFeedback": "Blank"})
-        work.reject(PIECE, "Blank")
+        work.reject([PIECE], "Blank")
         stub.add_response("list_bonus_payments", {"BonusPayments": []}, {"HITId": "H1", "MaxResults": 100})
         assert work.unpaid([PIECE], HALF, WHY) == [PIECE]
         stub.add_response("send_bonus", {})
