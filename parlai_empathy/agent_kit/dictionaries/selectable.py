@@ -12,6 +12,7 @@ from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
+from parlai_empathy.agent_kit.dictionaries.words import has_json_words, left_by_another
 
 
 class SelectableDictionary(DictionaryAgent):
@@ -25,8 +26,11 @@ class SelectableDictionary(DictionaryAgent):
 
     def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:
         """Create the dictionary that the options select."""
-        kind = cls.tokens if cls.is_pretrained(opt) else cls.words
-        return kind(opt, shared)
+        if cls.is_pretrained(opt):
+            return cls.tokens(opt, shared)
+        if has_json_words(opt.get("dict_file")):
+            raise left_by_another(opt["dict_file"])
+        return cls.words(opt, shared)
 
     @staticmethod
     def is_pretrained(opt: Opt) -> bool:

@@ -37,8 +37,8 @@ class WordDictionary(DictionaryAgent):
                     self.freq[str(word)] = int(count)
                 except (TypeError, ValueError) as error:
                     raise ModelFileError(
-                        f"{filename}, line {line_number}: expected a word with its count: fetch the file again, or "
-                        "train again"
+                        f"{filename}, line {line_number}: expected a word with its count: delete the file if another "
+                        "kind of agent has left it, or fetch it again"
                     ) from error
         self.number(self.freq)
 
@@ -49,3 +49,16 @@ class WordDictionary(DictionaryAgent):
             self.sort(trim=True)
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, "".join(json.dumps([word, self.freq[word]]) + "\n" for word in self.tok2ind))
+
+
+def has_json_words(path: str | Path | None) -> bool:
+    """Whether a dictionary file is in this format, with words as JSON: ParlAI's starts with a plain word."""
+    if not path or not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return file.read(2) == b'["'
+
+
+def left_by_another(path: str | Path) -> ModelFileError:
+    """Return the error for a dictionary of another kind of agent, whose words would all be unknown."""
+    return ModelFileError(f"{path} is the dictionary of another kind of agent: delete it, or name another -mf")

@@ -11,6 +11,7 @@ from parlai.core.params import ParlaiParser
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.options.common import check_at_least
@@ -65,6 +66,11 @@ class HanAgent(JudgeAgent):
         )
         set_defaults(parser, _DEFAULTS)
         return parser
+
+    @staticmethod
+    def dictionary_class() -> type[SelectableDictionary]:
+        """Words, as in ParlAI; the dictionary of another kind of agent is refused."""
+        return SelectableDictionary
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         check_at_least(opt, 1, "embedding_size", "hidden_size", "max_words", "max_turns")

@@ -14,7 +14,7 @@ from typing import Any
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.dictionaries.words import WordDictionary
+from parlai_empathy.agent_kit.dictionaries.words import WordDictionary, has_json_words, left_by_another
 from parlai_empathy.agent_kit.trained.init_model import copy_options
 from parlai_empathy.agent_kit.trained.published import (
     BETWEEN_TURNS,
@@ -84,6 +84,12 @@ class PublishedDictionary(WordDictionary):
             self.number(published.words)
             self._unk_token_idx = self.tok2ind.get(UNKNOWN)  # ParlAI looked it up while the dictionary was empty
 
+    def load(self, filename: str) -> None:
+        """Load a file, which must have the checkpoint's special words unless the checkpoint itself follows."""
+        super().load(filename)
+        if not (self._is_prebuilt or {PAD, UNKNOWN} <= set(self.tok2ind)):
+            raise left_by_another(filename)
+
     def is_prebuilt(self) -> bool:
         """Whether the words come from a checkpoint, so that ParlAI must not build the dictionary."""
         return self._is_prebuilt
@@ -99,12 +105,4 @@ class PublishedDictionary(WordDictionary):
         if str(opt.get("init_model") or "").endswith(ENDING):
             return bool(opt.get("encoder") != "hf")
         files = [f"{path}.dict" for path in (opt.get("model_file"), opt.get("init_model")) if path]
-        return any(_has_json_words(Path(file)) for file in files)
-
-
-def _has_json_words(path: Path) -> bool:
-    """Whether a dictionary file is in our format, with words as JSON: ParlAI's starts with a plain word."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(2) == b'["'
+        return any(map(has_json_words, files))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
@@ -10,6 +12,7 @@ from tiny_judge import write_bert
 
 from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
+from parlai_empathy.errors import ModelFileError
 
 
 class OwnWords(DictionaryAgent):
@@ -42,6 +45,14 @@ def test_word_dictionary_uses_given_options() -> None:
     dictionary = SelectableDictionary(Opt(dict_lower=True))
     dictionary.add_to_dict(dictionary.tokenize("Hello THERE"))
     assert dictionary.txt2vec("hello there") == [4, 5]  # after the four special tokens
+
+
+def test_dictionary_of_another_agent_raises_model_file_error(tmp_path: Path) -> None:
+    """An interrupted training of a judge may have left it: all words would be unknown."""
+    path = tmp_path / "m.dict"
+    path.write_text('["</s>", 3]\n["i", 2]\n')
+    with pytest.raises(ModelFileError, match=rf"^{path} is the dictionary of another kind of agent: delete it"):
+        Chosen(Opt(dict_file=str(path)))
 
 
 def test_class_name_in_options_selects_the_dictionary(bert: str) -> None:

@@ -120,6 +120,12 @@ def test_two_processes_average_their_gradients(tmp_path: Path, task: str) -> Non
     check_gradients_are_averaged(tmp_path / "model", tmp_path)
 
 
+def test_dictionary_of_another_agent_raises_model_file_error(tmp_path: Path) -> None:
+    (tmp_path / "model.dict").write_text('["</s>", 3]\n["i", 2]\n')
+    with pytest.raises(ModelFileError, match=r"model\.dict is the dictionary of another kind of agent: delete it"):
+        train(tmp_path / "model", RATE)
+
+
 # --- words -----------------------------------------------------------------------------------------------------------
 
 

@@ -165,6 +165,12 @@ def test_chat_replies_come_from_the_candidates_file(checkpoint: Path, tmp_path: 
     assert agent.act()["text"] in ("the dog won", "won")
 
 
+def test_dictionary_left_by_a_judge_raises_model_file_error(tmp_path: Path) -> None:
+    (tmp_path / "model.dict").write_text('["</s>", 3]\n["i", 2]\n')
+    with pytest.raises(ModelFileError, match=r"model\.dict is the dictionary of another kind of agent: delete it"):
+        train(tmp_path / "model", "empathy:retrieval", **SHORT)
+
+
 def test_damaged_checkpoint_raises_model_file_error(tmp_path: Path) -> None:
     (tmp_path / "broken.mdl").write_bytes(b"nothing")
     with pytest.raises(ModelFileError, match=r"broken\.mdl is damaged"):
