@@ -9,11 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.rating import assignment
 from parlai_empathy.rating.database import Row, Transaction
 from parlai_empathy.rating.outcomes import Outcome
 from parlai_empathy.rating.questions import Answer, Preference, Question, clean, read_answers
 from parlai_empathy.rating.study import Study
+
+RATER = "rater"
+"""The speaker of a person's messages in a chat; the model's are under the model's name."""
+
+LONGEST_REPLY = 8000
+"""Maximum length of a model's reply, in characters; longer ones are truncated."""
 
 WHOLE = 0
 """The turn number under which answers about a whole item are stored."""
@@ -151,6 +158,11 @@ def messages(t: Transaction, id: str) -> list[Said]:
     """The messages of a chat, in order."""
     rows = t.rows("SELECT * FROM rating_messages WHERE assignment = :id ORDER BY turn", id=id)
     return [Said(row["turn"], row["speaker"], row["text"], json.loads(row["details"]), row["said"]) for row in rows]
+
+
+def storable_reply(reply: str) -> str:
+    """Return a reply as it is stored and shown: valid Unicode, no null characters, no outer blanks, truncated."""
+    return as_unicode(reply.replace("\0", "")).strip()[:LONGEST_REPLY].strip()
 
 
 def _turned(rating: float | None) -> float | None:

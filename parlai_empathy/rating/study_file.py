@@ -51,6 +51,7 @@ from typing import Any
 import yaml
 
 from parlai_empathy.errors import OptionError, one_line
+from parlai_empathy.rating.answering import RATER
 from parlai_empathy.rating.names import OWN_STUDIES, STUDIES
 from parlai_empathy.rating.study import GOLD, KINDS, ChatModel, Study, SystemLog
 from parlai_empathy.rating.study_parts import check_of, example_of, question_of
@@ -194,7 +195,10 @@ def _log(where: str, name: object, file: object) -> SystemLog:
 
 
 def _model(where: str, name: object, file: object) -> ChatModel:
-    return ChatModel(*_named(where, name, file))
+    model = ChatModel(*_named(where, name, file))
+    if model.name == RATER:
+        raise OptionError(f"{where}: {RATER} is what people are called in stored chats: give the model another name")
+    return model
 
 
 def _named(where: str, name: object, file: object) -> tuple[str, str]:

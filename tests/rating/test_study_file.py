@@ -296,3 +296,11 @@ def test_every_key_is_documented() -> None:
     import parlai_empathy.rating.study_file as module
 
     assert all(f"``{key}``" in (module.__doc__ or "") for key in KEYS)
+
+
+def test_model_cannot_be_called_as_people_are(study_of: Make) -> None:
+    chat = {**LIKERT, "kind": "chat", "models": {"rater": "m"}}
+    with pytest.raises(OptionError, match="models: rater is what people are called in stored chats: give the model"):
+        study_of(chat)
+    with pytest.raises(OptionError, match="--models: rater is what people are called"):
+        read_study("chat", models={"rater": "m"})

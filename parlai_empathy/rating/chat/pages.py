@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.answering import RATER
 from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.chat.events import REST, event
 from parlai_empathy.rating.chat.replies import Replies, Reply
@@ -25,7 +26,6 @@ from parlai_empathy.rating.web.error_pages import Refusal, too_many
 from parlai_empathy.rating.web.limits import Gate
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
-from parlai_empathy.rating.worlds.chat import RATER
 
 if TYPE_CHECKING:
     from starlette.responses import Response

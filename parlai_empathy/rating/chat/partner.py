@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 from parlai.core.message import Message
 
-from parlai_empathy.rating.answering import Said
-from parlai_empathy.rating.worlds.chat import RATER, fitted
+from parlai_empathy.rating.answering import RATER, Said, storable_reply
 
 
 class StreamingAgent(Protocol):
@@ -51,8 +50,8 @@ class Partner:
         clone = self._clone(talk, said)
         clone.observe(_message(said[-1]))
         is_streaming = hasattr(clone, "act_streaming")
-        act = clone.act_streaming(lambda text: say(fitted(text))) if is_streaming else clone.act()
-        text = fitted(str(act.get("text") or ""))
+        act = clone.act_streaming(lambda text: say(storable_reply(text))) if is_streaming else clone.act()
+        text = storable_reply(str(act.get("text") or ""))
         with self._lock:
             self._clones[talk] = (clone, len(said) + 1)
             while len(self._clones) > self._limit:

@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import EmpathyError
+from parlai_empathy.rating.answering import RATER
 from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.web.error_pages import Refusal
-from parlai_empathy.rating.worlds.chat import RATER
 
 Emotions = Callable[[Sequence[str]], Sequence[tuple[str, float]]]
 """Returns the most probable emotion of each text, with its probability."""

@@ -7,18 +7,15 @@ from typing import Any
 from parlai.core.message import Message
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.files.text_file import as_unicode
+from parlai_empathy.rating.answering import RATER, storable_reply
 from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.rating_world import RatingWorld
 from parlai_empathy.rating.worlds.talking import Command, ask, show
 
-RATER = "rater"
 DONE = "done"
 LISTENER = "Listener"
 """The name under which models are shown: raters must not know which one they talk with."""
-LONGEST_REPLY = 8000
-"""Maximum length of a reply, in characters; longer ones are truncated."""
 
 
 class ChatThenRateWorld(RatingWorld):
@@ -103,7 +100,7 @@ class ChatThenRateWorld(RatingWorld):
         """Let the model reply to a message."""
         model = self._models[found.item.system]
         model.observe(_message(RATER, said))
-        reply = fitted(str(model.act().get("text") or ""))
+        reply = storable_reply(str(model.act().get("text") or ""))
         if not self._say(found, found.item.system, reply):
             return
         show(self.rater, reply or "(says nothing)", LISTENER)
@@ -129,11 +126,6 @@ class ChatThenRateWorld(RatingWorld):
 
     def _reopen_previous_item(self, left: Assignment) -> None:
         show(self.rater, "This is the first question.")
-
-
-def fitted(reply: str) -> str:
-    """Return a reply as it is stored and shown: valid Unicode, no null characters, no outer blanks, truncated."""
-    return as_unicode(reply.replace("\0", "")).strip()[:LONGEST_REPLY].strip()
 
 
 def _message(speaker: str, text: str) -> Message:
