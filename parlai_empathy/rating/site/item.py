@@ -55,6 +55,8 @@ class ItemPages:
         item = await self._item(id, rater)
         if not (item.is_open or item.is_done):
             found = await in_thread(self._desk.next_item, rater)
+            if found is Nothing.EXCLUDED:
+                return await self._next(visit, rater, found)
             if not isinstance(found, Assignment) or found.id != id:
                 return self._gone(visit)
             item = await self._item(id, rater)  # it had timed out, and is now assigned to them again

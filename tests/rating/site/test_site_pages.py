@@ -270,9 +270,12 @@ def test_excluded_rater_cannot_continue_or_revise(lab: Make) -> None:
     ann = site.rater()
     first = item_of(ann.page)
     ann.post(first, answers_of(ann.page))
-    second, said = item_of(ann.page), answers_of(ann.page)
+    second, said, token = item_of(ann.page), answers_of(ann.page), ann.page.hidden("token")
     site.desk.exclude(site.desk.raters()[0].id, "all the same")
-    page = ann.post(second, said)
+    page = ann.get(second)
+    assert page.status == 403
+    assert "You cannot continue here" in page.words
+    page = ann.post(second, said, token)
     assert page.status == 403
     assert "You cannot continue here" in page.words
     assert "What you have sent is kept." in page.words
