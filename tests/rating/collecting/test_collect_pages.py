@@ -297,8 +297,21 @@ def test_silence_ends_the_meeting(lab: Make) -> None:
     site.clock.now += PATIENCE + 1
     assert "The other person has left" in first.get("/talk").words
     assert "You have left this meeting" in second.get("/talk").words
-    assert "wrote nothing for 5 minutes" in second.page.words
+    assert "did nothing for 5 minutes when it was your turn" in second.page.words
     assert say(second, "I am back").words == second.get("/talk").words
+
+
+def test_missing_judgement_ends_the_meeting(lab: Make) -> None:
+    site = lab()
+    first, second = site.pair()
+    talk(first, second)
+    judge(first)
+    site.clock.now += PATIENCE + 1
+    assert "The other person has left" in first.get("/talk").words
+    assert "The meeting has ended early, but this conversation is complete." in second.get("/talk").words
+    judge(second)
+    assert "You have left this meeting" in second.get("/talk").words
+    assert "did nothing for 5 minutes when it was your turn" in second.page.words
 
 
 def test_excluded_people_cannot_take_part(lab: Make) -> None:
