@@ -47,7 +47,8 @@ def test_parlai_commands_parse(command: str, scripts: dict[str, type[script.Parl
     assert scripts[name].setup_args().parse_args(arguments)  # ParlAI rejects unknown options
 
 
-def test_commands_page_is_up_to_date() -> None:
+def test_commands_page_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4321)  # the page is the same on every machine
     path = ROOT / "docs" / "commands.py"
     spec = importlib.util.spec_from_file_location("commands", path)
     assert spec is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from parlai.core.params import ParlaiParser
@@ -70,7 +69,7 @@ class CurateRed(ParlaiScript):
             help="Engine for the steps that need all posts at once.",
         )
         engine.add_argument("--memory", default="4GB", help="Memory that DuckDB may use; the rest goes to disk.")
-        engine.add_argument("--threads", type=int, default=os.cpu_count(), help="Threads of DuckDB.")
+        engine.add_argument("--threads", type=int, default=None, help="Threads of DuckDB; by default, one per core.")
         engine.add_argument(
             "--spark-master", default=None, metavar="URL", help="Spark's master, if its own settings do not name one."
         )

@@ -68,6 +68,12 @@ def test_ids_are_omitted_by_default(dump: Path, tmp_path: Path) -> None:
     assert "id" not in parquet.read_schema(tmp_path / "red" / "red.parquet").names
 
 
+def test_threads_default_to_the_number_of_cores(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1025)
+    with pytest.raises(OptionError, match="--threads 1025"):
+        CurateRed.main(dumps=[str(dump)], out=str(tmp_path / "red"), loglevel="error")
+
+
 def test_dumps_may_be_folders_and_several_files(dump: Path, tmp_path: Path) -> None:
     curate(dump.parent, tmp_path / "folder", with_ids=True)
     more = write_dump(tmp_path / "more.jsonl", POSTS[:5])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from parlai.core.opt import Opt
@@ -48,8 +49,9 @@ def _curated(plan: Plan, opt: Opt) -> Curated:
 def _plan(opt: Opt) -> Plan:
     if not opt["out"]:
         raise OptionError("--out: name a folder for the data set")
-    if not 1 <= opt["threads"] <= _MOST_THREADS:
-        raise OptionError(f"--threads {opt['threads']}: must be from 1 to {_MOST_THREADS:,}")
+    threads = (os.cpu_count() or 1) if opt["threads"] is None else opt["threads"]
+    if not 1 <= threads <= _MOST_THREADS:
+        raise OptionError(f"--threads {threads}: must be from 1 to {_MOST_THREADS:,}")
     if not 0 <= opt["negative_samples"] <= 1:
         raise OptionError(f"--negative-samples {opt['negative_samples']}: must be from 0 to 1")
     recipe = recipe_of(opt)
@@ -63,7 +65,7 @@ def _plan(opt: Opt) -> Plan:
         opt["negative_samples"],
         opt["with_ids"],
         opt["memory"],
-        opt["threads"],
+        threads,
     )
 
 
