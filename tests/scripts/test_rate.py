@@ -100,6 +100,18 @@ def test_rater_defaults_to_the_user_name(run: Run, logs: list[str], monkeypatch:
     assert {row["rater"] for row in rows_of("r.csv")} == {"beatrix"}
 
 
+@pytest.mark.parametrize("error", [KeyError, OSError])
+def test_user_without_a_name_must_name_the_rater(
+    run: Run, logs: list[str], monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def unknown() -> str:
+        raise error("uid not found: 12345")
+
+    monkeypatch.setattr("getpass.getuser", unknown)
+    with pytest.raises(OptionError, match="--rater: your user has no name on this machine: name the rater"):
+        run("--study", "humod", "--logs", *logs)
+
+
 def test_dialogue_collection_exports_conversations(run: Run) -> None:
     ann = ["yes", "1", "I saw a heron."]
     bob = ["yes", "1", "I fell into a pond."]

@@ -48,7 +48,7 @@ def run(opt: Opt) -> None:
 
 
 def _world(opt: Opt, desk: Desk, study: Study) -> Any:
-    names = opt["rater"] or [getpass.getuser()]
+    names = opt["rater"] or [_user()]
     if study.kind == "collect":
         if len(names) != 2:
             raise OptionError(f"--rater {' '.join(names)}: to collect dialogues, name the two people")
@@ -58,6 +58,13 @@ def _world(opt: Opt, desk: Desk, study: Study) -> Any:
         raise OptionError(f"--rater {' '.join(names)}: only one person rates at a time")
     models = [load_chat_model(one.file, opt.get("datapath")) for one in study.models]
     return _WORLDS[study.kind]({**opt, "rater": names[0]}, [TerminalRater(opt), *models], desk)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError) as error:  # KeyError before Python 3.13
+        raise OptionError("--rater: your user has no name on this machine: name the rater") from error
 
 
 def _export(opt: Opt, store: Store, study: Study) -> None:
