@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -118,13 +119,17 @@ def test_excluding_raters_by_file_or_flag_is_equivalent(ratings: Path, tmp_path:
     assert run(ratings=str(ratings), exclude_flagged=True, check_tolerance=4.0).tables[-1].title == "Raters"
 
 
-def test_edited_exclude_list_in_out_folder_is_not_overwritten(ratings: Path, tmp_path: Path) -> None:
+def test_edited_exclude_list_in_out_folder_is_not_overwritten(
+    ratings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     flagged, left_out = tmp_path / "out" / "flagged.csv", tmp_path / "out" / "tables" / "left_out.csv"
     run(ratings=str(ratings), out=str(tmp_path / "out"))
     edited = "rater,reason\nw0,I know him\n"
     flagged.write_text(edited)
-    run(ratings=str(ratings), exclude=str(flagged), out=str(tmp_path / "out" / ".." / "out"))
-    assert flagged.read_text() == edited
+    for exclude in (str(flagged), "~/out/flagged.csv"):
+        run(ratings=str(ratings), exclude=exclude, out=str(tmp_path / "out" / ".." / "out"))
+        assert flagged.read_text() == edited
     assert "w0" in left_out.read_text()
     run(ratings=str(ratings), out=str(tmp_path / "out"))
     assert "w3" in flagged.read_text()
@@ -172,6 +177,7 @@ def test_items_file_adds_metric_correlations(ratings: Path, tmp_path: Path) -> N
         ({"resamples": 0}, OptionError, "--resamples 0: must be at least 1"),
         ({"seed": -1}, OptionError, "--seed -1: must be at least 0"),
         ({"check_tolerance": -0.5}, OptionError, "--check-tolerance -0.5: must be at least 0"),
+        ({"check_tolerance": math.nan}, OptionError, "--check-tolerance nan: must be at least 0"),
         ({"scale": [3.0]}, OptionError, "--scale: name at least two different values, for instance --scale 1 2 3 4 5"),
         ({"exclude": "none.csv"}, DataError, "none.csv cannot be read"),
         ({"items": "none.jsonl"}, DataError, "none.jsonl cannot be read"),

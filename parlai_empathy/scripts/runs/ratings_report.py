@@ -34,7 +34,7 @@ def run(opt: Opt) -> Report:
 
 def _write_flagged(path: Path, flagged: dict[str, str], exclude: str | None) -> None:
     """Write the list of flagged raters, but never over the file of ``--exclude``, which may have been edited."""
-    if exclude and path.exists() and path.samefile(exclude):
+    if exclude and path.exists() and path.samefile(Path(exclude).expanduser()):
         logging.info(f"{path} was not overwritten: it is the file of --exclude")
     else:
         write_exclusions(path, flagged)
@@ -48,7 +48,7 @@ def _check(opt: Opt) -> None:
     if opt["items"] and opt["out"] and items.parent == out:
         raise OptionError(f"--out {opt['out']}: the report would overwrite {opt['items']}: name another folder")
     for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):
-        if opt[name] < least:
+        if not opt[name] >= least:  # nan is not below it either
             raise OptionError(f"--{name.replace('_', '-')} {opt[name]:g}: must be at least {least}")
 
 
