@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from parlai_empathy.files.text_file import as_unicode
+
 Say = Callable[[str], None]
 """Called with the answer so far whenever it grows. Each text begins with the previous one."""
 
@@ -54,7 +56,7 @@ class PartialAnswers:
 
         :param text: the whole text so far, not only its new part.
         """
-        final = _UNFINISHED.sub("", final_prefix(text, self._stop))
+        final = as_unicode(_UNFINISHED.sub("", final_prefix(text, self._stop)))  # as in the final answer
         if len(final) > len(self.reported) and final.startswith(self.reported) and final.strip():
             self.reported = final
             self._say(final)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.language_models.completion import cut_at_stop
+from parlai_empathy.language_models.completion import Completion, answer_of, cut_at_stop
 from parlai_empathy.language_models.partial_answers import PartialAnswers, final_prefix
 
 TEXTS = st.text("ab", max_size=12)
@@ -73,6 +73,12 @@ def test_incomplete_characters_are_held_back() -> None:
         "a\u20ac",
         "a\u20ac\U0001f642",
     ]
+
+
+def test_lone_halves_of_characters_are_reported_as_in_the_final_answer() -> None:
+    final = answer_of("a\ud83d b\udc00", "stop", 1, 1)
+    assert isinstance(final, Completion)
+    assert reported("a\ud83d", "a\ud83d b\udc00") == ["a", final.text] == ["a", "a? b?"]
 
 
 def test_changed_decoding_is_reported_once_it_extends_earlier_text() -> None:

@@ -11,6 +11,8 @@ from parlai_empathy.language_models.completion import Answer, NoAnswer, answer_o
 
 EMPTY = "an empty list of choices"
 
+_MOST_TOKENS = 2**53  # the cache, SQLite, cannot hold any whole number
+
 
 class BrokenAnswerError(Exception):
     """The server sent something that is not an answer; a retry may succeed. The message says what was sent.
@@ -45,7 +47,7 @@ def read_server_answer(body: bytes) -> ServerAnswer:
     """
     try:
         whole = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # thousands of nested brackets
         begin = shortened(body.decode("utf-8", "replace"), 60)
         raise BrokenAnswerError(f"invalid or truncated JSON: {begin!r}" if begin else "nothing at all") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("choices"), list):
@@ -78,7 +80,7 @@ def read_choice(choice: Any, usage: Any) -> ServerAnswer:
 
 def _count(usage: Any, name: str) -> int | None:
     number = usage.get(name) if isinstance(usage, dict) else None
-    return number if isinstance(number, int) and number >= 0 else None
+    return number if isinstance(number, int) and 0 <= number <= _MOST_TOKENS else None
 
 
 def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, completion_tokens: int) -> Answer:
@@ -106,7 +108,7 @@ def error_reason(body: bytes) -> tuple[str, str]:
     """
     try:
         whole = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "", ""
     error = whole.get("error") if isinstance(whole, dict) else None
     code = error.get("code") if isinstance(error, dict) else None

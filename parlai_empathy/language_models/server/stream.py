@@ -95,7 +95,7 @@ class ServerStream:
             return
         try:
             event = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             # The data is not quoted: it may be part of an answer, which must not end up in logs.
             raise BrokenAnswerError(_PART if is_last else "an event that is not JSON") from error
         if isinstance(event, dict):

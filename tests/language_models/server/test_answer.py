@@ -55,6 +55,18 @@ def test_non_json_bytes_are_broken(body: bytes) -> None:
     assert error_reason(b"<" + body) == ("", "")
 
 
+def test_nested_brackets_beyond_the_parser_are_broken() -> None:
+    with pytest.raises(BrokenAnswerError, match="invalid or truncated JSON"):
+        read_server_answer(b"[" * 200_000)
+    assert error_reason(b"[" * 200_000) == ("", "")
+
+
+def test_impossible_token_counts_are_not_reported() -> None:
+    usage = {"prompt_tokens": 10**30, "completion_tokens": -1}
+    found = read_server_answer(json.dumps({"choices": [{"text": "a"}], "usage": usage}).encode())
+    assert (found.prompt_tokens, found.completion_tokens) == (None, None)
+
+
 def test_empty_body_is_broken() -> None:
     with pytest.raises(BrokenAnswerError, match="nothing at all"):
         read_server_answer(b"")

@@ -114,6 +114,7 @@ def test_non_streaming_response_is_accepted() -> None:
         (event(piece("a")) + b'data: {"choices": [{"text": "Oh', "a part of an answer"),
         (event(piece("a")) + event({"error": {"message": "over\nloaded"}}), "an error: over loaded"),
         (b"data: <html>\n\n", "an event that is not JSON"),
+        (b"data: " + b"[" * 200_000 + b"\n\n", "an event that is not JSON"),
         (DONE, EMPTY),
         (event({"choices": []}) + DONE, EMPTY),
         (event({"choices": []}), "a part of an answer"),
