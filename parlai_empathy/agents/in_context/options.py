@@ -165,16 +165,9 @@ def _add_sampling(group: Any) -> None:
 
 
 def check(opt: Opt) -> None:
-    """Raise :class:`OptionError` for invalid values or combinations."""
-    check_choices(opt, lm_backend=BACKENDS, select=SELECTIONS)
-    if opt["lm_backend"] != "echo" and not opt["lm_model"]:
-        raise OptionError(f"--lm-model is missing: --lm-backend {opt['lm_backend']} needs the name of a model")
-    if not 0 < opt["lm_timeout"] < float("inf"):
-        raise OptionError(f"--lm-timeout {opt['lm_timeout']}: must be above 0")
-    check_at_least(opt, 0, "lm_retries", "examples")
-    if opt["lm_context_length"] is not None:
-        check_at_least(opt, 1, "lm_context_length")
-    prices(opt)
+    """Raise :class:`OptionError` for invalid values or combinations; opening the model checks those of ``--lm-...``."""
+    check_choices(opt, select=SELECTIONS)
+    check_at_least(opt, 0, "examples")
     sampling(opt, ())
     if opt["examples"]:
         _check_selection(opt)

@@ -12,6 +12,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 
 from parlai_empathy.agents.in_context import options
+from parlai_empathy.agents.in_context.in_context import InContextAgent
 from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.prompt import Sampling
 from parlai_empathy.modules.hugging_face import MINILM
@@ -68,9 +69,9 @@ def test_batch_size_defaults_to_eight_and_to_one_in_chat() -> None:
         ({"lm_backend": "openai", "lm_model": ""}, "--lm-model is missing: --lm-backend openai"),
         ({"lm_backend": "davinci"}, "--lm-backend davinci: must be one of hf, openai, echo"),
         ({"examples": -1}, "--examples -1: must be at least 0"),
-        ({"lm_retries": -1}, "--lm-retries -1: must be at least 0"),
-        ({"lm_timeout": 0.0}, "--lm-timeout 0.0: must be above 0"),
-        ({"lm_context_length": 0}, "--lm-context-length 0: must be at least 1"),
+        ({"lm_retries": -1}, "--lm-retries -1: must be 0 or more"),
+        ({"lm_timeout": 0.0}, "--lm-timeout 0.0: must be a number of seconds above 0"),
+        ({"lm_context_length": 0}, "--lm-context-length 0: must be 1 or more"),
         ({"temperature": -1.0}, "temperature -1.0"),
         ({"max_tokens": 0}, "max_tokens 0"),
         ({"lm_prices": "1"}, "--lm-prices 1: must be two prices"),
@@ -90,9 +91,9 @@ def test_batch_size_defaults_to_eight_and_to_one_in_chat() -> None:
     ],
 )
 def test_invalid_options_raise_option_error(changes: dict[str, Any], reason: str) -> None:
-    opt = Opt({**parsed(*ECHO), **changes})
+    opt = Opt({**parsed(*ECHO, "--lm-cache", "none"), **changes})
     with pytest.raises(OptionError, match=reason) as caught:
-        options.check(opt)
+        InContextAgent(opt)
     assert "\n" not in str(caught.value)
 
 
