@@ -15,6 +15,8 @@ from torch import Tensor
 from parlai_empathy.errors import LanguageModelError
 from parlai_empathy.language_models.prompt import Sampling
 
+_GREEDY = 1e-30  # below this temperature the division overflows; long before, only the most probable token is drawn
+
 
 def random_source(seed: int, tokens: Sequence[int]) -> torch.Generator:
     """Return the random number generator of one answer.
@@ -89,7 +91,7 @@ class TokenSampler:
         if scores.isnan().any():
             raise LanguageModelError("the model's logits contain NaN: use float32, or another model")
         scores = penalize(scores.float(), tokens[:, self.prompt_width :], self.sampling)
-        if self.sampling.temperature == 0:
+        if self.sampling.temperature < _GREEDY:
             return scores
         scores = keep_nucleus(scores / self.sampling.temperature, self.sampling.top_p)
         numbers = torch.cat([torch.rand(1, generator=source, dtype=torch.float64) for source in self.sources])

@@ -42,6 +42,12 @@ def test_prompt_is_not_penalized() -> None:
     assert choose(torch.tensor([[0, 0, 0]]), torch.tensor([[1.0, 0.0]])).argmax() == 1
 
 
+@pytest.mark.parametrize("temperature", [1e-3, 1e-29, 1e-31, 1e-40, 1e-300])
+def test_lowest_temperatures_choose_the_most_probable_token(temperature: float) -> None:
+    choose = TokenSampler(Sampling(temperature, 0.9, 1, 0, 0), 1, [random_source(0, [])])
+    assert choose(torch.tensor([[1]]), torch.tensor([[1.0, 30.0, -2.0]])).argmax() == 1
+
+
 def test_zero_temperature_leaves_scores_unchanged() -> None:
     choose = TokenSampler(Sampling(0, 0.5, 1, 0, 0), 0, [random_source(0, [])])
     scores = torch.tensor([[0.1, 0.2, 0.3]])
