@@ -17,6 +17,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -107,17 +108,11 @@ def _generate(folder: Path, comments: int) -> Path:
 
 def _measured(way: Callable[[Path, str], Any], dump: Path, memory: str) -> tuple[float, float, list[Any]]:
     """Run ``way`` in a new process; return the seconds, the peak memory in megabytes, and the chosen posts."""
-    queue: Any = multiprocessing.get_context("spawn").Queue()
-    process = multiprocessing.get_context("spawn").Process(target=_run, args=(way, dump, memory, queue))
-    process.start()
-    found: tuple[float, float, list[Any]] = queue.get()
-    process.join()
+    spawning = multiprocessing.get_context("spawn")
+    # A spawned process does not inherit the log's level.
+    with ProcessPoolExecutor(1, spawning, logging.set_log_level, ("ERROR",)) as process:
+        found: tuple[float, float, list[Any]] = process.submit(way, dump, memory).result()
     return found
-
-
-def _run(way: Callable[[Path, str], Any], dump: Path, memory: str, queue: Any) -> None:
-    logging.logger.setLevel("ERROR")  # a spawned process does not inherit the level
-    queue.put(way(dump, memory))
 
 
 def _peak() -> float:

@@ -26,13 +26,12 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.worlds import create_task
 from small_model import TASK, add_gpu, parser_of, untrained
-from timing import Comparison, now, seconds
+from timing import ROUNDS, Comparison, now, seconds
 
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.modules.hugging_face import MINILM, source_of
 
 _TOKENS, _RATE = 100, 2e-5
-_ROUNDS = 5
 
 Pair = tuple[str, str]
 
@@ -51,7 +50,7 @@ def main() -> None:
         for precision in ("float32", "auto"):
             ours = _ours(folder, arguments.edition, precision, arguments.gpu)
             theirs = Theirs(folder, arguments.batch, ours.device.type)
-            pairs = _pairs(ours, count * (_ROUNDS + 1))
+            pairs = _pairs(ours, count * (ROUNDS + 1))
             _check(ours, theirs, pairs[: arguments.batch])
             parts = [pairs[start : start + count] for start in range(0, len(pairs), count)]
             # The first part is a warm-up.

@@ -18,6 +18,7 @@ import itertools
 import multiprocessing
 import random
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -107,12 +108,8 @@ def _recall(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
 
 def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
     """Print how much memory a new process needs for the pool and for replying, without that for the model."""
-    spawning = multiprocessing.get_context("spawn")
-    queue: Any = spawning.Queue()
-    process = spawning.Process(target=_answer_alone, args=(agent.opt["model_file"], contexts, queue))
-    process.start()
-    start, memory = queue.get()
-    process.join()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        start, memory = process.submit(_answer_alone, agent.opt["model_file"], contexts).result()
     floats = agent.pool().encodings.nbytes / 2**20
     print(
         f"resident memory of the pool and its texts: {memory:.0f} MB, {memory / floats:.0%} of its vectors in float32"
@@ -120,7 +117,7 @@ def _memory(agent: RetrievalAgent, contexts: list[list[str]]) -> None:
     print(f"ready after {start:.1f} s", flush=True)
 
 
-def _answer_alone(model_file: str, contexts: list[list[str]], queue: Any) -> None:
+def _answer_alone(model_file: str, contexts: list[list[str]]) -> tuple[float, float]:
     logging.logger.setLevel("ERROR")  # a spawned process does not inherit the level
     agent = load(model_file)
     queries = agent.encode_turns(contexts)
@@ -128,7 +125,7 @@ def _answer_alone(model_file: str, contexts: list[list[str]], queue: Any) -> Non
     took = seconds(agent._pool_index)
     for query in queries:
         best_replies(agent.pool(), agent._pool_index(), query.unsqueeze(0), 100)
-    queue.put((took, _resident() - before))
+    return took, _resident() - before
 
 
 def _resident() -> float:
