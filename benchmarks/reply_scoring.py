@@ -73,7 +73,7 @@ def main() -> None:
         replies = chosen(log, arguments.replies, arguments.different)
         metrics = _metrics(models, judges)
         plain = _metrics(
-            *({name: _plain(Path(folder), file) for name, file in each.items()} for each in (models, judges))
+            *({name: _plain(Path(folder), name, file) for name, file in each.items()} for each in (models, judges))
         )
         different = len({one.reply for one in replies})
         print(f"{len(replies)} replies, {different} of them distinct; {torch.get_num_threads()} thread(s)")
@@ -86,10 +86,10 @@ def _metrics(models: dict[str, str], judges: dict[str, str]) -> dict[str, ReplyM
     return reply_metrics(list(models), Needs(Words(), models, judges))[0]
 
 
-def _plain(folder: Path, file: str) -> str:
+def _plain(folder: Path, name: str, file: str) -> str:
     """Copy a model, with float32 as its precision; return the file of the copy."""
     path = Path(file)
-    copy = folder / "plain" / path.name / path.name
+    copy = folder / "plain" / name / path.name
     copy.parent.mkdir(parents=True)
     for ending in ("", ".opt", ".dict"):
         if Path(f"{path}{ending}").is_file():
