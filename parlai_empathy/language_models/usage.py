@@ -33,8 +33,10 @@ class Usage:
 
     def __post_init__(self) -> None:
         if self.prices is not None and not (len(self.prices) == 2 and all(0 <= price < 1e9 for price in self.prices)):
+            given = ",".join(f"{price:g}" for price in self.prices)
             raise OptionError(
-                f"--lm-prices {self.prices}: must be two prices of 0 or more: of a million tokens read, and written"
+                f"--lm-prices {given}: must be two prices from 0 to below a billion: of a million tokens read, "
+                "and of a million written"
             )
 
     @property

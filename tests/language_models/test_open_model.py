@@ -48,7 +48,7 @@ def test_available_backends() -> None:
         ({"retries": -1}, "--lm-retries -1: must be 0 or more"),
         ({"concurrency": 0}, "concurrency 0: must be 1 or more"),
         ({"context_length": 0}, "--lm-context-length 0"),
-        ({"prices": (-1.0, 1.0)}, r"--lm-prices \(-1\.0, 1\.0\)"),
+        ({"prices": (-1.0, 1.0)}, "--lm-prices -1,1: must be two prices"),
     ],
 )
 def test_invalid_options_raise_option_error(options: dict[str, Any], message: str) -> None:

@@ -53,7 +53,7 @@ def test_counts_are_thread_safe() -> None:
     assert (usage.requests, usage.retries, usage.prompt_tokens) == (8000, 8000, 8000)
 
 
-@pytest.mark.parametrize("prices", [(-1.0, 1.0), (1.0,), (float("nan"), 1.0)])
+@pytest.mark.parametrize("prices", [(-1.0, 1.0), (1.0,), (float("nan"), 1.0), (1e9, 1.0)])
 def test_invalid_prices_raise_option_error(prices: Any) -> None:
-    with pytest.raises(OptionError, match="must be two prices of 0 or more"):
+    with pytest.raises(OptionError, match="must be two prices from 0 to below a billion"):
         Usage(prices)

@@ -197,13 +197,11 @@ def _check_selection(opt: Opt) -> None:
 
 
 def prices(opt: Opt) -> tuple[float, float] | None:
-    """Parse ``--lm-prices``. Raise :class:`OptionError` unless it is two non-negative numbers."""
+    """Parse ``--lm-prices``. Raise :class:`OptionError` unless it is two numbers."""
     if not opt["lm_prices"]:
         return None
     try:
         read, written = (float(price) for price in str(opt["lm_prices"]).split(","))
-        if not all(0 <= price < float("inf") for price in (read, written)):
-            raise ValueError
     except ValueError as error:
         raise OptionError(
             f"--lm-prices {opt['lm_prices']}: must be two prices, per million input tokens and per million output "
