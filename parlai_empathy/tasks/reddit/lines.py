@@ -7,6 +7,7 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from parlai_empathy.errors import DataError, MissingDependencyError
 
 LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
 _BLOCK = 1 << 16  # bytes
-_PACKED_BLOCK = 1 << 13  # compressed bytes; zstandard may expand them some thousand times
-_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+_PACKED_BLOCK = 1 << 13  # compressed bytes; zstandard and xz may expand them some thousand times
+_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
 READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """The exceptions that are raised if reading a file fails midway."""
 _WIDEST_WINDOW = 1 << 31  # bytes; the dumps are compressed with --long=31, which decoders reject by default
@@ -82,7 +83,9 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
     with packed:
         file: Any = CallbackIOWrapper(seen, packed, "read") if seen else packed
         if path.suffix == ".zst":
-            yield from _unpacked(file)
+            yield from _zstd_unpacked(file)
+        elif path.suffix == ".xz":
+            yield from _unpacked(file, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ), padding=b"\0")
         elif path.suffix in _OPENERS:
             file = _OPENERS[path.suffix](file)
             yield from iter(lambda: file.read1(_BLOCK), b"")  # read would lose the data before an error
@@ -90,23 +93,32 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
             yield from iter(lambda: file.read(_BLOCK), b"")
 
 
-def _unpacked(file: Any) -> Iterator[bytes]:
-    """Decompress the frames of a zstandard file. Unlike the library's own reader, this detects truncated files."""
+def _zstd_unpacked(file: Any) -> Iterator[bytes]:
     try:
         import zstandard
     except ImportError as error:
         raise MissingDependencyError(
             '.zst dumps need zstandard: run pip install "parlai-empathy[reddit]", or unpack them first'
         ) from error
-    frame = None
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW)
     try:
-        while packed := file.read(_PACKED_BLOCK):
-            while packed:
-                frame = frame or zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW).decompressobj()
-                yield frame.decompress(packed)
-                packed = frame.unused_data if frame.eof else b""
-                frame = None if frame.eof else frame
+        yield from _unpacked(file, unpacker.decompressobj)
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from error
-    if frame:
+
+
+def _unpacked(file: Any, new_frame: Callable[[], Any], padding: bytes = b"") -> Iterator[bytes]:
+    """Decompress a file's frames. Unlike the libraries' own readers, this detects truncated and damaged files.
+
+    That of zstandard accepts truncated files; that of lzma ignores everything behind padding or an invalid frame.
+
+    :param padding: the byte that may fill the space behind a frame, if the format allows it.
+    """
+    frame = new_frame()
+    while packed := file.read(_PACKED_BLOCK):
+        while packed := packed.lstrip(padding if frame.eof else b""):
+            frame = new_frame() if frame.eof else frame
+            yield frame.decompress(packed)
+            packed = frame.unused_data
+    if not frame.eof:
         raise EOFError("the file is truncated")

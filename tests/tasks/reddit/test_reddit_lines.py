@@ -62,6 +62,35 @@ def test_archive_of_several_frames_is_read_whole(tmp_path: Path, ending: str) ->
     )
 
 
+@pytest.mark.parametrize("size", [4, 8_192, 20_000])
+def test_padding_of_xz_streams_is_skipped(tmp_path: Path, size: int) -> None:
+    """The format allows zero bytes between and behind its streams, but not before them."""
+    first, second = lzma.compress(TEXT), lzma.compress(b"last\n")
+    assert read(write(tmp_path, "xz", first + bytes(size) + second + bytes(size))) == [
+        *TEXT.removesuffix(b"\n").split(b"\n"),
+        b"last",
+    ]
+    with pytest.raises(BrokenFileError):
+        read(write(tmp_path, "xz", bytes(size) + second))
+
+
+@pytest.mark.parametrize("ending", ["zst", "gz", "xz"])
+def test_damaged_second_frame_is_detected(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
+    first, second = (PACKERS[ending](line) for line in (b"good\n", b"lost\n"))
+    path = write(tmp_path, ending, first + b"X" + second[1:])
+    with pytest.raises(BrokenFileError) as caught:
+        read(path)
+    assert_one_line(caught.value, path, "reading failed")
+
+
+@pytest.mark.parametrize("ending", ["zst", "bz2", "xz"])
+def test_empty_archive_is_truncated(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
+    path = write(tmp_path, ending, b"")
+    with pytest.raises(BrokenFileError) as caught:
+        read(path)
+    assert_one_line(caught.value, path, "reading failed")
+
+
 def test_zstd_window_of_2_gib_is_supported(tmp_path: Path) -> None:
     """As packed with --long=31, which the decoder rejects by default. The frame is built by hand.
 
