@@ -194,7 +194,7 @@ def test_truncated_archive_keeps_lines_before_the_error(tmp_path: Path, ending: 
         ("a.jsonl", b"\n \r\n\n", 0, ""),
         ("a.bz2", PACKERS[".bz2"](b""), 0, ""),
         ("a.zst", PACKERS[".zst"](b""), 0, ""),
-        ("a.zst", b"", 0, ""),
+        ("a.zst", b"", 0, "reading failed"),
         ("a.bz2", b"", 0, "reading failed"),
         ("a.xz", b"", 0, "reading failed"),
         ("a.zst", b"corrupt from the start", 0, "reading failed"),
