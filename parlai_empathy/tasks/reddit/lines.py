@@ -18,7 +18,6 @@ from parlai_empathy.errors import DataError, MissingDependencyError
 LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
 _BLOCK = 1 << 16  # bytes
 _PACKED_BLOCK = 1 << 13  # compressed bytes; zstandard and xz may expand them some thousand times
-_OPENERS: dict[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
 READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """The exceptions that are raised if reading a file fails midway."""
 _WIDEST_WINDOW = 1 << 31  # bytes; the dumps are compressed with --long=31, which decoders reject by default
@@ -84,11 +83,13 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
         file: Any = CallbackIOWrapper(seen, packed, "read") if seen else packed
         if path.suffix == ".zst":
             yield from _zstd_unpacked(file)
+        elif path.suffix == ".bz2":
+            yield from _unpacked(file, bz2.BZ2Decompressor)
         elif path.suffix == ".xz":
             yield from _unpacked(file, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ), padding=b"\0")
-        elif path.suffix in _OPENERS:
-            file = _OPENERS[path.suffix](file)
-            yield from iter(lambda: file.read1(_BLOCK), b"")  # read would lose the data before an error
+        elif path.suffix == ".gz":
+            with gzip.open(file) as unpacked:
+                yield from iter(lambda: unpacked.read1(_BLOCK), b"")  # read would lose the data before an error
         else:
             yield from iter(lambda: file.read(_BLOCK), b"")
 
@@ -102,23 +103,37 @@ def _zstd_unpacked(file: Any) -> Iterator[bytes]:
         ) from error
     unpacker = zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW)
     try:
-        yield from _unpacked(file, unpacker.decompressobj)
+        yield from _unpacked(file, unpacker.decompressobj, lambda frame, packed: [frame.decompress(packed)])
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from error
 
 
-def _unpacked(file: Any, new_frame: Callable[[], Any], padding: bytes = b"") -> Iterator[bytes]:
+def _in_parts(frame: Any, packed: bytes) -> Iterator[bytes]:
+    """Decompress the next bytes of a frame in parts: a single call would lose the data before an error."""
+    yield frame.decompress(packed, _BLOCK)
+    while not (frame.eof or frame.needs_input):
+        yield frame.decompress(b"", _BLOCK)
+
+
+def _unpacked(
+    file: Any,
+    new_frame: Callable[[], Any],
+    decompress: Callable[[Any, bytes], Iterable[bytes]] = _in_parts,
+    padding: bytes = b"",
+) -> Iterator[bytes]:
     """Decompress a file's frames. Unlike the libraries' own readers, this detects truncated and damaged files.
 
-    That of zstandard accepts truncated files; that of lzma ignores everything behind padding or an invalid frame.
+    That of zstandard accepts truncated files; those of bz2 and lzma ignore everything behind an invalid frame, and that
+    of lzma also what is behind padding.
 
+    :param decompress: yields what a frame makes of the next bytes.
     :param padding: the byte that may fill the space behind a frame, if the format allows it.
     """
     frame = new_frame()
     while packed := file.read(_PACKED_BLOCK):
         while packed := packed.lstrip(padding if frame.eof else b""):
             frame = new_frame() if frame.eof else frame
-            yield frame.decompress(packed)
+            yield from decompress(frame, packed)
             packed = frame.unused_data
     if not frame.eof:
         raise EOFError("the file is truncated")

@@ -74,7 +74,7 @@ def test_padding_of_xz_streams_is_skipped(tmp_path: Path, size: int) -> None:
         read(write(tmp_path, "xz", bytes(size) + second))
 
 
-@pytest.mark.parametrize("ending", ["zst", "gz", "xz"])
+@pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
 def test_damaged_second_frame_is_detected(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
     first, second = (PACKERS[ending](line) for line in (b"good\n", b"lost\n"))
     path = write(tmp_path, ending, first + b"X" + second[1:])
