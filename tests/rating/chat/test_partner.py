@@ -13,9 +13,8 @@ from parlai.core.params import ParlaiParser
 from remembering_agent import RememberingAgent
 from tiny_parts import train_base
 
-from parlai_empathy.rating.answering import Said
+from parlai_empathy.rating.answering import LONGEST_REPLY, Said
 from parlai_empathy.rating.chat.partner import Partner
-from parlai_empathy.rating.worlds.chat import LONGEST_REPLY
 
 
 def said(*texts: str) -> list[Said]:
