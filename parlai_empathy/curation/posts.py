@@ -139,8 +139,7 @@ def _has_signs(text: str, author: str) -> str:
     return f"{signs} OR contains({author}, 'ot') OR {author} = 'AutoModerator' OR {begins}"
 
 
-# "matical" stands for "performed automatically": DuckDB finds short signs that begin with a rare letter faster.
-_SIGNS = ("[", ">", "bot", "matical", "beep", "^")
+_SIGNS = ("[", ">", "bot", "automatically", "beep", "^")
 
 
 def _unlinked(text: str) -> str:

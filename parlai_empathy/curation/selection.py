@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,14 +167,8 @@ def write(tables: Iterator[Any], file: Path, with_ids: bool) -> Counter[str]:
     with (
         whole_file(file) as unfinished,
         parquet.ParquetWriter(unfinished, schema(with_ids), compression="zstd") as writer,
-        ThreadPoolExecutor(max_workers=1) as background,
     ):
-        written: Future[None] | None = None
-        for table in tables:  # the next one is made while this one is compressed
+        for table in tables:
+            writer.write_table(table)
             sources.update(table["source"].to_pylist())
-            if written:
-                written.result()
-            written = background.submit(writer.write_table, table)
-        if written:
-            written.result()
     return sources
