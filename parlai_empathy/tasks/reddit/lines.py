@@ -17,7 +17,7 @@ from parlai_empathy.errors import DataError, MissingDependencyError
 
 LONGEST_LINE = 1 << 22  # bytes; a comment has at most 10,000 characters, a submission 40,000
 _BLOCK = 1 << 16  # bytes
-_PACKED_BLOCK = 1 << 13  # compressed bytes; zstandard and xz may expand them some thousand times
+_PACKED_BLOCK = 1 << 13  # compressed bytes; zstandard may expand them some thousand times
 READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """The exceptions that are raised if reading a file fails midway."""
 _WIDEST_WINDOW = 1 << 31  # bytes; the dumps are compressed with --long=31, which decoders reject by default

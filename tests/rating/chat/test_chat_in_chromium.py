@@ -226,15 +226,20 @@ def test_interrupted_answer_is_withdrawn_with_one_notice(
         assert said(page, 2) == ["My dog is ill"] * 2
 
 
+def said_after_reload(served: Any, page: Any) -> list[str]:
+    """Write a message, reload the page while the model answers, and return both texts."""
+    say(page, "SLOW")
+    page.wait_for_selector("#turn-1")
+    page.reload()
+    page.wait_for_selector("#typing")
+    served.agent.go_on.set()
+    return said(page, 2)
+
+
 def test_reload_while_model_answers(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served) as page:
-        say(page, "SLOW")
-        page.wait_for_selector("#turn-1")
-        page.reload()
-        page.wait_for_selector("#typing")
-        served.agent.go_on.set()
-        assert said(page, 2) == ["SLOW", "SLOW"]
+        assert said_after_reload(served, page) == ["SLOW", "SLOW"]
 
 
 def test_marks_and_comments_are_saved_without_reload(browser: Any, serve_chat: Serve) -> None:
@@ -313,12 +318,7 @@ def test_conversation_of_maximum_length_can_be_judged(
     study = study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, turns=turns, consent="You may stop at any time.")
     served = serve_chat(study=study)
     with visiting(browser, served) as page:
-        say(page, "SLOW")
-        page.wait_for_selector("#turn-1")
-        page.reload()
-        page.wait_for_selector("#typing")
-        served.agent.go_on.set()
-        assert said(page, 2) == ["SLOW", "SLOW"]
+        assert said_after_reload(served, page) == ["SLOW", "SLOW"]
         page.wait_for_selector(".notice:has-text('has reached its maximum length')")
         assert page.is_hidden("#typing")
         assert page.locator("#text").count() == 0

@@ -6,7 +6,6 @@ The lists document what the rule does, including its known mistakes, ``MISSED`` 
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -273,12 +272,12 @@ def test_real_dialogues_are_rarely_flagged(real_data: Path) -> None:
     assert all(text in flagged for text in texts if "suicid" in text.casefold())
 
 
-def test_long_repetitive_messages_are_checked_in_little_time() -> None:
-    # Patterns with quadratic run time would take several seconds, during which no other visitor gets a page.
+def test_long_repetitive_messages_are_checked_without_hanging() -> None:
+    # Patterns with quadratic run time would hang on these, and on the site hold up all other visitors.
     for text in (
-        "1" * 20_000,
-        "_" * 20_000,
-        "1-" * 10_000,
+        "1" * 400_000,
+        "_" * 400_000,
+        "1-" * 200_000,
         "I want to " * 1000,
         "a" * 10_000,
         "myself " * 1400,
@@ -286,6 +285,4 @@ def test_long_repetitive_messages_are_checked_in_little_time() -> None:
         "k i l l " * 1200,
         "dont want " * 1000,
     ):
-        before = time.thread_time()
         assert not speaks_of_self_harm(text)
-        assert time.thread_time() - before < 2
