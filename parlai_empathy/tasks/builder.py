@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import hashlib
 import os
+import re
 import shutil
 import tarfile
 import time
@@ -21,7 +22,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
-from urllib.parse import urlparse
 
 import parlai.utils.logging as logging
 import requests
@@ -124,21 +124,42 @@ def _fill(workplace: Path, source: Source) -> None:
             raise DownloadError(
                 f"{source.folder} has no public download: set {MIRROR} to a folder that holds {source.on_mirror}"
             )
-    elif urlparse(mirror).scheme in ("http", "https"):
-        _take_from_url(mirror.rstrip("/") + "/" + source.folder, workplace, source)
+    elif folder := mirror_folder():
+        _take_from_folder(folder / source.folder, workplace, source)
     else:
-        _take_from_folder(Path(mirror).expanduser() / source.folder, workplace, source)
+        _take_from_url(mirror.rstrip("/") + "/" + source.folder, workplace, source)
+
+
+def mirror_folder() -> Path | None:
+    """Return the folder that ``EMPATHY_MIRROR`` names; None if it is not set, or a URL."""
+    mirror = os.environ.get(MIRROR, "")
+    if not mirror or mirror.lower().startswith(("http://", "https://")):
+        return None
+    return Path(os.path.expanduser(mirror))  # Path's own method rejects ~nobody
 
 
 def _take_from_folder(folder: Path, workplace: Path, source: Source) -> None:
-    if source.archive and (archive := folder / source.archive.file_name).is_file():
+    if source.archive and _is_readable(archive := folder / source.archive.file_name):
         _unpack(archive, str(archive), workplace, source)
         return
     for name, file in zip(source.file_names, source.files, strict=True):
-        found = [path for path in (folder / name, folder / file) if path.is_file()]
+        found = [path for path in (folder / name, folder / file) if _is_readable(path)]
         if not found:
             raise DownloadError(f"the mirror lacks {folder / name}: {MIRROR} must hold {source.on_mirror}")
         shutil.copyfile(found[0], _with_folder(workplace / file))
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether a mirror has the file. Raises :class:`DownloadError` if it cannot be read."""
+    try:
+        with path.open("rb"):
+            return True
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False
+    except OSError as error:
+        raise DownloadError(
+            f"{path} cannot be read ({error.strerror}): {MIRROR} must name a folder that you may read"
+        ) from error
 
 
 def _take_from_url(base: str, workplace: Path, source: Source) -> None:
@@ -154,7 +175,7 @@ def _take_archive(url: str, workplace: Path, source: Source) -> None:
     assert source.archive is not None
     archive = workplace / source.archive.file_name
     _download(url, archive, source)
-    _unpack(archive, url, workplace, source)
+    _unpack(archive, _without_password(url), workplace, source)
     archive.unlink()
 
 
@@ -189,10 +210,10 @@ def _download(url: str, target: Path, source: Source) -> None:
         except requests.RequestException as error:
             response = error.response
             if response is not None and response.status_code < 500:
-                raise _NotThere(_no_download(url, f"the server says {response.status_code}", source)) from error
+                raise _NotThere(_no_download(url, _reason(error), source)) from error
             if attempt == _TRIES:
                 raise DownloadError(_no_download(url, _reason(error), source)) from error
-            logging.warning(f"{url}: {_reason(error)}; trying again")
+            logging.warning(_without_password(f"{url}: {_reason(error)}; trying again"))
             time.sleep(attempt)
 
 
@@ -208,8 +229,10 @@ def _download_once(url: str, target: Path) -> None:
         raise requests.ConnectionError(f"it ended after {response.raw.tell():,} of {size:,} bytes")
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: requests.RequestException) -> str:
     """Return a one-line reason for the error: the messages of requests are often nested."""
+    if error.response is not None:
+        return f"the server says {error.response.status_code}"
     if isinstance(error, requests.exceptions.SSLError):
         return "no secure connection"
     if isinstance(error, requests.Timeout):
@@ -221,9 +244,14 @@ def _reason(error: Exception) -> str:
 
 
 def _no_download(url: str, reason: str, source: Source) -> str:
-    return (
+    return _without_password(
         f"cannot download {url} ({reason}). Without a network, set {MIRROR} to a folder that holds {source.on_mirror}"
     )
+
+
+def _without_password(text: str) -> str:
+    """Return the text without the user's name and password in its URLs: messages end up in logs."""
+    return re.sub(r"(?<=://)[^/\s]*@", "", text)
 
 
 def _unpack(archive: Path, origin: str, workplace: Path, source: Source) -> None:

@@ -251,6 +251,28 @@ def test_tilde_in_mirror_path_is_expanded(data: Path, mirror: Path, monkeypatch:
     assert content_of(obtain(str(data), source_of(archive))) == FILES
 
 
+def test_mirror_in_home_of_unknown_user_raises_download_error(
+    data: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    monkeypatch.setenv("EMPATHY_MIRROR", "~no_such_user/mirror")
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(b"any"))
+    assert_one_line(caught.value, "the mirror lacks ~no_such_user/mirror/toy/a.csv", "EMPATHY_MIRROR")
+
+
+def test_unreadable_mirror_is_not_blamed_on_the_data_folder(
+    data: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    """A name that is too long stands for any reason; permissions do not keep the superuser from reading."""
+    monkeypatch.setenv("EMPATHY_MIRROR", "/" + 300 * "m")
+    for source in (source_of(b"any"), without_archive()):
+        with pytest.raises(DownloadError) as caught:
+            obtain(str(data), source)
+        file = "toy.tar.gz" if source.archive else "a.csv"
+        assert_one_line(caught.value, f"{300 * 'm'}/toy/{file} cannot be read (File name too long): EMPATHY_MIRROR")
+        assert "--datapath" not in str(caught.value)
+
+
 def test_mirror_folder_lacking_a_file_raises_download_error(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
     (mirror / "a.csv").write_bytes(b"a")
     with pytest.raises(DownloadError) as caught:
@@ -346,6 +368,34 @@ def test_unreachable_server_raises_after_three_tries(
     assert_one_line(caught.value, f"http://127.0.0.1:{port}/toy/{ARCHIVE} (no connection)", "EMPATHY_MIRROR")
     assert len(waits) == 2  # between three tries
     assert names_in(data) == []
+
+
+@pytest.mark.parametrize("status", [None, 404, 500])
+def test_mirror_password_is_neither_logged_nor_in_the_error(
+    data: Path,
+    server: Server,
+    waits: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    log: pytest.LogCaptureFixture,
+    assert_one_line: OneLine,
+    status: int | None,
+) -> None:
+    monkeypatch.setenv("EMPATHY_MIRROR", server.url.replace("://", "://me:se@cret@"))
+    path = f"/toy/{'a.csv' if status == 404 else ARCHIVE}"
+    server.answers[path] = [says(status) if status else sends(b"a log-in page")]
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(b"any"))
+    assert_one_line(caught.value, f"{server.url}{path}", status or "not the expected file")
+    assert "cret" not in f"{caught.value} {log.text}"
+
+
+def test_invalid_mirror_url_raises_download_error(
+    data: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    monkeypatch.setenv("EMPATHY_MIRROR", "http://[mirror")
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(b"any"))
+    assert_one_line(caught.value, "cannot download http://[mirror/toy/toy.tar.gz", "EMPATHY_MIRROR")
 
 
 def test_gzip_content_encoding_is_decompressed(data: Path, server: Server) -> None:

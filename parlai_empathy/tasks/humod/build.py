@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ SAMPLE = Path(__file__).parent / "sample" / "HUMOD_Dataset.TXT"
 def build(opt: dict[str, Any]) -> Path:
     """Return the file to read: ``opt["humod_file"]``, or that of ``opt["edition"]`` (``full`` or ``sample``)."""
     if opt.get("humod_file"):
-        return Path(opt["humod_file"]).expanduser()
+        return Path(os.path.expanduser(opt["humod_file"]))  # Path's own method rejects ~nobody
     if is_sample(opt):
         return SAMPLE
     return obtain(opt["datapath"], SOURCE) / SOURCE.files[0]

@@ -5,15 +5,13 @@ Nothing is downloaded or copied: the dumps are available only by BitTorrent, and
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.builder import MIRROR
+from parlai_empathy.tasks.builder import mirror_folder
 from parlai_empathy.tasks.edition import is_sample
 
 FOLDER = "reddit"
@@ -43,9 +41,8 @@ def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:
 
 def _folders(opt: Mapping[str, Any]) -> list[Path]:
     folders = [Path(opt["datapath"]) / FOLDER]
-    mirror = os.environ.get(MIRROR, "")
-    if mirror and urlparse(mirror).scheme not in ("http", "https"):
-        folders.append(Path(mirror).expanduser() / FOLDER)
+    if mirror := mirror_folder():
+        folders.append(mirror / FOLDER)
     return folders
 
 

@@ -70,6 +70,7 @@ def test_humod_file_takes_precedence_over_edition(opt: Opt, monkeypatch: pytest.
     for edition in ("full", "sample", "unknown"):
         assert build({**opt, "edition": edition, "humod_file": "a/b.TXT"}) == Path("a/b.TXT")
     assert build({**opt, "humod_file": "~/b.jsonl"}) == Path("/home/somebody/b.jsonl")
+    assert build({**opt, "humod_file": "~no_such_user/b"}) == Path("~no_such_user/b")  # the reader reports it
     assert not Path(opt["datapath"]).exists()
 
 
