@@ -11,7 +11,7 @@ DEFAULT = 4  # turns of both roles, as in Rashkin et al. 2019
 
 def check_history(option: str, size: int) -> int:
     """Return ``size`` if it is a valid number of turns. :param option: its name, for the error message."""
-    if not isinstance(size, int) or size == 0 or size < -1:
+    if type(size) is not int or size == 0 or size < -1:
         raise OptionError(f"{option} {size}: must be at least 1, or -1 for all turns")
     return size
 

@@ -18,7 +18,7 @@ def test_check_history_returns_a_valid_size(size: int) -> None:
     assert check_history("--x-history", size) == size
 
 
-@pytest.mark.parametrize("size", [0, -2, 1.5, "4", None])
+@pytest.mark.parametrize("size", [0, -2, 1.5, "4", None, True])
 def test_check_history_rejects_an_invalid_size(size: int) -> None:
     with pytest.raises(OptionError, match=rf"^--x-history {size}: must be at least 1, or -1 for all turns$"):
         check_history("--x-history", size)

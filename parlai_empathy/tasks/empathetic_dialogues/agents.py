@@ -23,6 +23,7 @@ from parlai_empathy.tasks.candidates import sample_candidates
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.quick_metrics import QuickMetrics
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
+from parlai_empathy.tasks.flag import flag
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
 from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
@@ -78,14 +79,14 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         if not given:
             raise DataError(
                 f"{datafile}: no example is left for {type(self).__name__} "
-                f"(--ed-drop-political {bool(self.opt.get('ed_drop_political'))}, {empty} with an empty reply)"
+                f"(--ed-drop-political {flag('--ed-drop-political', self.opt)}, {empty} with an empty reply)"
             )
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
         dialogues = list(read_empathetic_dialogues(path))
         if not dialogues:
             raise DataError(f"{path} holds no conversation")
-        if self.opt.get("ed_drop_political"):
+        if flag("--ed-drop-political", self.opt):
             kept = [dialogue for dialogue in dialogues if POLITICAL not in dialogue.tags]
             logging.info(f"{path}: left out {len(dialogues) - len(kept)} conversation(s) tagged {POLITICAL}")
             dialogues = kept

@@ -18,6 +18,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.tasks.flag import flag
 from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
 from parlai_empathy.tasks.humod.options import add_file_options
@@ -51,7 +52,7 @@ class HumodTeacher(WholeTeacher):
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield one message per example, each the start of a new episode."""
-        pairs = read_pairs(datafile, bool(self.opt.get("skip_bad_rows")))
+        pairs = read_pairs(datafile, flag("--skip-bad-rows", self.opt))
         given = 0
         for example in self.examples(split_pairs(pairs, self.opt.get("humod_split", "paper"))[self.fold]):
             given += 1
@@ -171,7 +172,7 @@ class ExtendedTeacher(HumodTeacher):
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
         """Yield one example per new dialogue, whose last turn is the label. Only replies of the same fold are used."""
         limit = self.opt.get("humod_recombinations", 10)
-        if not isinstance(limit, int) or limit < 1:
+        if type(limit) is not int or limit < 1:
             raise OptionError(f"--humod-recombinations {limit}: must be a whole number, at least 1")
         whole = exchanges(pairs)
         known = alternatives(whole)

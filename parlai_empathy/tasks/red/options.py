@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.flag import flag
 from parlai_empathy.tasks.red.records import DIMENSIONS
 
 
@@ -45,11 +46,8 @@ def add_dimension(group: Any) -> None:
 
 
 def with_context(opt: Mapping[str, Any]) -> bool:
-    """Return ``--red-context``. ParlAI does not check options that follow a colon in ``-t``."""
-    value = opt.get("red_context", True)
-    if not isinstance(value, bool):
-        raise OptionError(f"--red-context {value}: must be true or false")
-    return value
+    """Return ``--red-context``."""
+    return flag("--red-context", opt, default=True)
 
 
 def dimension_of(opt: Mapping[str, Any]) -> str:

@@ -373,7 +373,7 @@ def test_recombinations_below_one_raise_option_error(load: Load, limit: int, ass
     assert_one_line(caught.value, f"--humod-recombinations {limit}", "at least 1")
 
 
-@pytest.mark.parametrize("limit", ["2.5", "many"])
+@pytest.mark.parametrize("limit", ["2.5", "many", "True"])
 def test_non_integer_recombinations_raise_option_error(load: Load, limit: str, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         load(f"{TASK}:Extended:edition=sample:humod_recombinations={limit}")

@@ -1,0 +1,35 @@
+"""Options that are true or false."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from parlai_empathy.errors import OptionError
+from parlai_empathy.tasks.flag import flag
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_flag_returns_the_value_or_the_default(value: bool) -> None:
+    assert flag("--x-y", {"x_y": value}) is flag("--x-y", {}, default=value) is value
+    assert flag("--x-y", {}) is False
+
+
+@pytest.mark.parametrize(
+    ("task", "option"),
+    [
+        ("empathetic_dialogues", "--ed-drop-political"),
+        ("daily_dialog", "--dd-drop-overlap"),
+        ("humod", "--skip-bad-rows"),
+        ("red", "--red-context"),
+    ],
+)
+@pytest.mark.parametrize("value", ["no", "1", "None"])
+def test_every_task_rejects_other_values_after_a_colon(
+    load_teacher: Callable[..., Any], task: str, option: str, value: str
+) -> None:
+    name = option.removeprefix("--").replace("-", "_")
+    with pytest.raises(OptionError, match=f"^{option} {value}: must be true or false$"):
+        load_teacher(f"empathy:{task}:edition=sample:{name}={value}")
