@@ -138,7 +138,7 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
         )
     candidates = fields[last] if len(fields) > last else ""
     evaluations = dict(zip([*header, *COLUMNS[len(header) :]], fields, strict=False)).get("selfeval", "")
-    if len(fields) > len(header) and _seems_shifted(evaluations, candidates):
+    if len(fields) != len(header) and _seems_shifted(evaluations, candidates):
         raise DataError(
             f"{path}, line {number}: {len(fields)} fields, and {shown(evaluations)} after the utterance is not an "
             "evaluation: write a comma in a text as _comma_"
@@ -156,7 +156,7 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
 
 
 def _seems_shifted(evaluations: str, candidates: str) -> bool:
-    """Whether a row probably has more fields than the header because its utterance was split at a comma.
+    """Whether a row that has not the header's number of fields was probably split at a comma in its utterance.
 
     The rest of the utterance is then in place of the evaluations. A row whose last field lists candidates is valid.
     """

@@ -9,6 +9,7 @@ from parlai.core.teachers import _add_task_flags_to_agent_opt
 from parlai.tasks.interactive.worlds import InteractiveWorld as ParlaisInteractiveWorld
 from parlai.tasks.self_chat.worlds import SelfChatWorld as ParlaisSelfChatWorld
 
+from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -30,8 +31,10 @@ class SelfChatWorld(ParlaisSelfChatWorld):
         else:
             opt = copy.deepcopy(self.opt)
             _add_task_flags_to_agent_opt(None, opt, opt["task"])  # ParlAI does this only for teachers
-            dialogues = read_empathetic_dialogues(build(opt) / "test.csv")
-            self._openers = [dialogue.turns[0].text for dialogue in dialogues]
+            file = build(opt) / "test.csv"
+            self._openers = [text for one in read_empathetic_dialogues(file) if (text := one.turns[0].text)]
+            if not self._openers:
+                raise DataError(f"{file} holds no conversation to begin a chat with")
 
     def get_openers(self, episode_num: int) -> list[str]:
         """Return one random opener."""

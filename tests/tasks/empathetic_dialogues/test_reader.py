@@ -214,6 +214,8 @@ def test_self_evaluations_of_two_workers_are_parsed() -> None:
         (lines("c,1,sad,s,7,Hello, you, and you, all,,"), ["line 2", "11 fields", "_comma_"]),
         (lines("c,1,sad,s,7,Hello, you,,"), ["line 2", "9 fields", "write a comma in a text as _comma_"]),
         (lines("c,1,sad,s,7,Hello, you,5|5|5,<A>"), ["line 2", "9 fields", "_comma_"]),
+        (lines("c,1,sad,s,7,Hello, you"), ["line 2", "7 fields", "' you' after the utterance", "_comma_"]),
+        (lines("c,1,sad,It rained, a lot,7,Hello"), ["line 2", "7 fields", "'Hello' after the utterance", "_comma_"]),
         (lines("c,1,sad,s,7,Hello, you", header=",".join(COLUMNS[:6])), ["line 2", "7 fields", "_comma_"]),
         (lines("c,1,sad,s,7,Hello, you,,,a|b", header=HEADER + ",candidates"), ["line 2", "10 fields", "6 to 9"]),
         (lines("", "c,1,gloomy,s,7,Hello,,"), ["line 3", "column context", "'gloomy'", "one of the 32"]),

@@ -13,6 +13,7 @@ from parlai.core.worlds import DialogPartnerWorld, create_task
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.self_chat import SelfChat
 
+from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.empathetic_dialogues import worlds
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 
@@ -123,6 +124,15 @@ def test_self_chat_openers_come_from_sample(tmp_path: Path, task: str, options: 
     chats = self_chats(tmp_path, task, num_self_chats=5, **options)
     assert {chat[0] for chat in chats} <= openers
     assert len({chat[0] for chat in chats}) > 1
+
+
+def test_self_chat_without_openers_raises_data_error(tmp_path: Path, ed_mirror: Path) -> None:
+    """An empty first turn is none."""
+    (file := ed_mirror / "empatheticdialogues/test.csv").write_text(
+        f"{file.read_text().splitlines()[0]}\nc,1,sad,It rained.,0, ,,\nc,2,sad,It rained.,1,Hello.,,\n"
+    )
+    with pytest.raises(DataError, match=r"test\.csv holds no conversation to begin a chat with$"):
+        self_chats(tmp_path)
 
 
 def test_self_chat_openers_can_come_from_file(tmp_path: Path) -> None:
