@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import random
 
 from parlai.core.teachers import _add_task_flags_to_agent_opt
 from parlai.tasks.interactive.worlds import InteractiveWorld as ParlaisInteractiveWorld
@@ -35,10 +34,6 @@ class SelfChatWorld(ParlaisSelfChatWorld):
             self._openers = [text for one in read_empathetic_dialogues(file) if (text := one.turns[0].text)]
             if not self._openers:
                 raise DataError(f"{file} holds no conversation to begin a chat with")
-
-    def get_openers(self, episode_num: int) -> list[str]:
-        """Return one random opener."""
-        return [random.choice(self._openers)]
 
 
 def __getattr__(name: str) -> type[ParlaisInteractiveWorld | ParlaisSelfChatWorld]:

@@ -139,3 +139,8 @@ def test_self_chat_openers_can_come_from_file(tmp_path: Path) -> None:
     (file := tmp_path / "openers.txt").write_text("Let me tell you something.\n")
     chats = self_chats(tmp_path, seed_messages_from_file=str(file))
     assert chats == [["Let me tell you something.", "I agree.", "I agree.", "I agree."]]
+
+
+def test_self_chat_with_empty_openers_file_begins_with_the_model(tmp_path: Path) -> None:
+    (file := tmp_path / "openers.txt").touch()
+    assert self_chats(tmp_path, seed_messages_from_file=str(file)) == [["I agree."] * 4]
