@@ -51,11 +51,10 @@ class Header:
         known = {self.context, self.reply, self.rating, self.human_reply, self.number, self.kind}
         return [place for place in range(len(self.keys)) if place not in known]
 
-    def name(self, index: int, fields: int) -> str | int:
+    def name(self, index: int, fields: int) -> str:
         """Return the column of the ``index``-th of a row's ``fields``. Surplus fields belong to the context."""
         more = max(0, fields - len(self.names))
-        place = index if index < self.context else max(self.context, index - more)
-        return self.names[place] if place < len(self.names) else index + 1
+        return self.names[index if index < self.context else max(self.context, index - more)]
 
 
 def read_header(place: Place, line: bytes) -> Header:

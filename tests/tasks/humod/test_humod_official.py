@@ -92,6 +92,15 @@ def test_contexts_of_any_length_are_read(official: Write, turns: int) -> None:
     assert pair.reply == "Fine."
 
 
+def test_rows_of_a_pair_may_differ_in_case(official: Write) -> None:
+    (pair,) = read(official(GOOD, GOOD, changed(SECOND, second="Speaker 2: how are you", reply="Speaker 1: FINE!")))
+    assert (pair.context, pair.reply, pair.ratings) == (PAIR.context, PAIR.reply, (4, 4, 5))
+
+
+def test_spaces_around_label_and_rating_are_ignored(official: Write) -> None:
+    assert read(official(changed(GOOD, label=" 0 ", rating="4\u2003"))) == [PAIR]
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_crlf_bom_and_blank_lines_are_accepted(write: Write, end: str) -> None:
     path = write("\ufeff" + "\t".join(OFFICIAL), "", GOOD, "  ", end=end)
@@ -133,7 +142,7 @@ def test_context_in_one_field_with_missing_tab_is_read(official: Write) -> None:
 
 
 def test_spaces_before_speaker_marks_with_missing_tab_are_read(official: Write) -> None:
-    row = GOOD.replace("Speaker", " Speaker").replace("It rains.\t12", "It rains.  12")
+    row = GOOD.replace("Speaker", " Speaker").replace("It rains.\t12", "It rains.  12 ")
     assert read(official(row)) == [PAIR]
 
 
@@ -172,6 +181,13 @@ def test_four_columns_suffice(write: Write) -> None:
         ("line 7", "So.", True),
     ]
     assert pairs[0] == Pair("line 2", ("Hi.",), "Ho.", True, (5, 4), 4.5, ("Ha.", "He."), ({}, {}))
+
+
+@pytest.mark.parametrize("label", [None, "0", "1"])
+def test_reply_or_its_unnamed_label_may_be_the_last_column(write: Write, label: str | None) -> None:
+    header, row = "User Relevance Score\tUser Reply\tDialogue Context\tReply", "4\tHa.\tHi.\tHo."
+    (pair,) = read(write(f"{header}\tKind", f"{row}\t{label}") if label else write(header, row))
+    assert (pair.reply, pair.is_original, pair.raters) == ("Ho.", label != "1", ({},))
 
 
 def test_punctuation_only_replies_are_distinct(write: Write) -> None:
@@ -393,6 +409,18 @@ def test_non_utf8_row_raises_data_error_or_is_skipped(
     pairs, bad = skip(path)
     assert [(pair.pair_id, pair.ratings) for pair in pairs] == [("0", (5,)), ("1", (1,))]
     assert len(bad) == 1
+
+
+@pytest.mark.parametrize(("column", "name"), list(enumerate(OFFICIAL)))
+def test_non_utf8_error_names_the_column_after_a_single_turn(
+    official: Write, column: int, name: str, assert_one_line: OneLine
+) -> None:
+    fields = GOOD.replace("\tSpeaker 2: How are you?", "").encode().split(b"\t")
+    fields[column] += b"\xe9"
+    path = official(b"\t".join(fields))
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line 2, column {name}: b'", "not UTF-8")
 
 
 def test_long_value_is_truncated_in_error(official: Write, assert_one_line: OneLine) -> None:
