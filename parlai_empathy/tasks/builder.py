@@ -31,6 +31,7 @@ from tqdm import tqdm
 
 from parlai_empathy.errors import DownloadError
 from parlai_empathy.files.unfinished import own_folder
+from parlai_empathy.files.whole_file import remedy
 
 MIRROR = "EMPATHY_MIRROR"
 _TIMEOUT = (10, 60)  # seconds to connect, and between two chunks of the response
@@ -100,7 +101,7 @@ def obtain(datapath: str, source: Source) -> Path:
     except OSError as error:
         raise DownloadError(
             f"cannot write {source.folder} to the data folder {datapath} ({error.strerror or error}): "
-            "name a writable folder with --datapath"
+            + remedy(error, "name a writable folder with --datapath")
         ) from error
     return home
 

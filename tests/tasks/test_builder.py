@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -686,6 +688,20 @@ def test_read_only_data_folder_raises_download_error(data: Path, mirror: Path, a
     with pytest.raises(DownloadError) as caught:
         obtain(str(data), source_of(archive))
     assert_one_line(caught.value, data, "--datapath")
+
+
+def test_full_disk_raises_download_error_and_leaves_no_files(
+    data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), source_of(archive))
+    assert_one_line(caught.value, f"{data} (No space left on device): make room, or name a writable folder with")
+    assert names_in(data) == []
 
 
 def test_built_folder_has_default_permissions(data: Path, mirror: Path, tmp_path: Path) -> None:
