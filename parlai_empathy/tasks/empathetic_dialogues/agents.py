@@ -43,8 +43,9 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         group.add_argument(
             "--ed-history",
             type=int,
-            default=cls.default_history,
-            help="How many turns before the reply the text holds, both roles counted (the paper's 4); -1 for all.",
+            default=None,  # not the class's: ParlAI has one parser for all tasks of a union
+            help="How many turns before the reply the text holds, both roles counted; -1 for all. Without it, the "
+            f"paper's {DEFAULT}, and all for :LastReply.",
         )
         group.add_argument(
             "--ed-drop-political",
@@ -59,7 +60,8 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         return build(opt) / f"{DatatypeHelper.fold(opt['datatype'])}.csv"
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
-        self.history_size = check_history("--ed-history", opt.get("ed_history", self.default_history))
+        size = opt.get("ed_history")
+        self.history_size = check_history("--ed-history", self.default_history if size is None else size)
         super().__init__(opt, shared)
         self.metrics = QuickMetrics(opt.get("metrics", "default"), shared["metrics"] if shared else None)
 

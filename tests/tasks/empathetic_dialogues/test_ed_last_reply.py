@@ -38,6 +38,13 @@ def test_history_of_one_keeps_only_the_previous_turn(
     assert [item["text"] for item in found] == [item["text"].split("\n")[-1] for item in whole]
 
 
+@pytest.mark.parametrize("tasks", [[TASK, f"{TASK}:LastReply"], [f"{TASK}:LastReply", TASK]])
+def test_teachers_of_a_union_keep_their_own_history(load: Load, ed_mirror: Path, tasks: list[str]) -> None:
+    both = load(",".join(tasks), "test").tasks
+    assert [examples_of(teacher) for teacher in both] == [examples_of(load(task, "test")) for task in tasks]
+    assert {teacher.history_size for teacher in load(",".join(tasks), "test", ed_history=2).tasks} == {2}
+
+
 def test_default_teacher_history_is_four_turns(load: Load, ed_mirror: Path) -> None:
     assert max(len(item["text"].split("\n")) for item in examples_of(load(TASK, "test"))) == 4
 
