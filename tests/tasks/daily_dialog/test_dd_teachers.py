@@ -142,11 +142,10 @@ def test_drop_overlap_affects_only_the_training_fold(
     )
     conversations = {
         (fold, drop): {
-            example["conv_id"]
-            for example in examples_of(load_teacher(f"{TASK}:{teacher}", FOLDS[fold], dd_drop_overlap=drop))
+            example["conv_id"] for example in examples_of(load_teacher(f"{TASK}:{teacher}", FOLDS[fold], **options))
         }
         for fold in FOLDS
-        for drop in (False, True)
+        for drop, options in ((False, {}), (True, {"dd_drop_overlap": True}))
     }
     assert conversations["train", False] == {"train_1", "train_2", "train_3"}
     assert conversations["train", True] == {"train_2"}
