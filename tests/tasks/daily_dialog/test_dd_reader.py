@@ -97,9 +97,9 @@ def test_only_line_feeds_end_lines(write: Write, character: str) -> None:
 
 def test_known_split_turn_is_rejoined(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in line 7852 of the authors' train file, which the reader recognises by its SHA-256."""
-    line = "Hello . __eou__ Who is __eou__ there ? __eou__"
+    line = "Oh no ! __eou__ What now __eou__ , then ? __eou__ Run ! __eou__"
     monkeypatch.setattr(reader, "_SPLIT_IN_TWO", {hashlib.sha256(line.encode()).hexdigest(): 1})
-    assert read(write(TEXTS.replace(TEXTS.split("\n")[0], line))) == EXPECTED
+    assert read(write(TEXTS.replace(TEXTS.split("\n")[1], line + " "))) == EXPECTED
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
