@@ -75,10 +75,11 @@ def bleu(guess: str, answers: Sequence[str]) -> float:
     if guess in answers:
         shares = [1.0 if order <= len(words) else _NOTHING for order in range(1, _ORDERS + 1)]
         return _mean(shares)
-    shares = []
+    shares, shared = [], 1
     for order in range(1, _ORDERS + 1):
-        counts = _ngrams(words, order)
-        shared = sum((counts & functools.reduce(Counter.__or__, (_ngrams(one, order) for one in others))).values())
+        if shared:  # where no shorter n-gram is shared, no longer one is
+            most = functools.reduce(Counter.__or__, (_ngrams(one, order) for one in others))
+            shared = sum((_ngrams(words, order) & most).values())
         if order == 1 and not shared:
             return 0
         shares.append((shared or _NOTHING) / max(1, len(words) - order + 1))
