@@ -65,7 +65,7 @@ def overlap(guess: str, answers: Sequence[str]) -> tuple[float, float, float]:
         return 1.0, 1.0, 1.0
     words = guess.split()
     scores = [F1Metric._prec_recall_f1_score(words, answer.split()) for answer in answers]
-    precision, recall, f1 = (max((0, *column)) for column in zip(*scores, strict=True)) if scores else (0, 0, 0)
+    precision, recall, f1 = map(max, zip(*scores, strict=True))
     return precision, recall, f1
 
 
