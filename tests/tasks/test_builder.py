@@ -24,6 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
 from parlai.core import build_data
 from parlai.core.build_data import DownloadableFile
 from processes import PATIENCE, REPOSITORY, start
@@ -389,6 +390,25 @@ def test_mirror_password_is_neither_logged_nor_in_the_error(
         obtain(str(data), source_of(b"any"))
     assert_one_line(caught.value, f"{server.url}{path}", status or "not the expected file")
     assert "cret" not in f"{caught.value} {log.text}"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (requests.ConnectTimeout("Max retries"), "no response in time"),
+        (requests.exceptions.SSLError("Max retries"), "no secure connection"),
+    ],
+)
+def test_failed_connection_names_its_reason(
+    data: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setenv("EMPATHY_MIRROR", "HTTPS://mirror")
+    monkeypatch.setattr(requests, "get", fail)
+    with pytest.raises(DownloadError, match=rf"^cannot download HTTPS://mirror/toy/toy\.tar\.gz \({reason}\)\. "):
+        obtain(str(data), source_of(b"any"))
 
 
 def test_invalid_mirror_url_raises_download_error(
