@@ -208,6 +208,6 @@ _FLAW = f"""CASE
     WHEN regexp_full_match(o.author, {_quoted(cleaning.BOT_NAME)}) THEN 'by a bot'
     WHEN {_matches("replace(left_over, '^', '')", cleaning.BOT_WORDS)} THEN 'by a bot'
     WHEN NOT {_has_words("unlinked")} THEN CASE WHEN unlinked = left_over THEN 'empty' ELSE 'links only' END
-    WHEN NOT {_has_words("unquoted")} THEN 'quotes only'
+    WHEN NOT {_has_words(_unlinked("unquoted"))} THEN 'quotes only'
     WHEN unquoted <> left_over THEN 'quote'
 END"""

@@ -129,6 +129,12 @@ def test_unicode_letters_and_spaces_match_plain_python(
     assert (post["flaw"], post["words"]) == (flaw, words) == plain(text, "anna")[::2]
 
 
+def test_quote_with_only_links_matches_plain_python(reader: LineReader) -> None:
+    texts = [("> a quote\nhttp://e.f", "anna"), ("[](/smile)\n> a quote", "anna")]
+    assert {plain(text, author)[0] for text, author in texts} == {"quotes only"}
+    assert_agree(reader, texts)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(TEXTS, NAMES), min_size=1, max_size=40))
 def test_flaws_texts_and_word_counts_match_plain_python(reader: LineReader, texts: list[tuple[str, str]]) -> None:

@@ -40,9 +40,9 @@ def flaw_of(text: str, author: str) -> str | None:
         return "deleted" if text.strip() else "empty"
     if BOT_NAME.fullmatch(author) or BOT_WORDS.search(left.replace("^", "")):
         return "by a bot"
-    if not _has_words(ADDRESS.sub("", LINK.sub("", left))):
+    if not _has_words(_unlinked(left)):
         return "links only" if ADDRESS.search(left) or LINK.search(left) else "empty"
-    if not _has_words(QUOTED_LINE.sub("", left)):
+    if not _has_words(_unlinked(QUOTED_LINE.sub("", left))):
         return "quotes only"
     return None
 
@@ -65,6 +65,10 @@ def as_context(text: str, max_words: int) -> str:
     """Return the text without quoted lines, and without a submission's deleted body, truncated to its first words."""
     text = clean(DELETED_LINE.sub("", QUOTED_LINE.sub("", text)))
     return " ".join(text.split(" ", max_words)[:max_words])[: CHARACTERS_A_WORD * max_words].rstrip()
+
+
+def _unlinked(text: str) -> str:
+    return ADDRESS.sub("", LINK.sub("", text))
 
 
 def _has_words(text: str) -> bool:

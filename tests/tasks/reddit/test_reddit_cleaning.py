@@ -54,6 +54,8 @@ def test_clean_text_is_one_line_with_single_spaces(text: str) -> None:
         ("&gt; you said this", "quotes only"),
         ("&gt; one\n\n  &gt;two", "quotes only"),
         ("&gt; one\nSo what?", None),
+        ("&gt; one\n\nhttp://example.org/a", "quotes only"),
+        ("[](/smile)\n&gt; one", "quotes only"),  # without this flaw, its context would be an empty line
         ("I &gt; you", None),
         ("http://example.org/a", "links only"),
         ("www.example.org http://example.org", "links only"),
