@@ -26,7 +26,10 @@ def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:
     :raises DataError: if there is no dump, or a given one does not exist.
     """
     if opt.get("reddit_file"):
-        named = [Path(part.strip()).expanduser() for part in opt["reddit_file"].split(",") if part.strip()]
+        # ParlAI makes a number of a name such as 2006 that follows a colon in -t.
+        named = [Path(part.strip()).expanduser() for part in str(opt["reddit_file"]).split(",") if part.strip()]
+        if not named:
+            raise DataError(f"{option} {opt['reddit_file']}: it names no dump: name one, several or a folder")
     elif is_sample(opt):
         named = [SAMPLE]
     else:

@@ -55,6 +55,13 @@ def test_reddit_file_accepts_several_files_and_folders(tmp_path: Path, opt: dict
     assert names(build({**opt, "reddit_file": f"{single}, {folder},"})) == ["anything", "a.jsonl", "b.jsonl"]
 
 
+def test_reddit_file_may_be_a_number(tmp_path: Path, opt: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ParlAI reads it in ``-t empathy:reddit:reddit_file=2006``."""
+    fill(tmp_path / "2006", "a.jsonl")
+    monkeypatch.chdir(tmp_path)
+    assert build({**opt, "reddit_file": 2006}) == [Path("2006/a.jsonl")]
+
+
 def test_reddit_file_takes_precedence_over_edition(
     tmp_path: Path, opt: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +94,12 @@ def test_missing_reddit_file_raises_data_error(tmp_path: Path, opt: dict[str, An
     with pytest.raises(DataError) as caught:
         build({**opt, "reddit_file": str(tmp_path / "RC_2005-12.zst")})
     assert_one_line(caught.value, tmp_path / "RC_2005-12.zst", "does not exist")
+
+
+def test_reddit_file_without_a_name_raises_data_error(opt: dict[str, Any], assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        build({**opt, "reddit_file": " , "})
+    assert_one_line(caught.value, "--reddit-file", "names no dump")
 
 
 def test_folder_without_dumps_raises_data_error(tmp_path: Path, opt: dict[str, Any], assert_one_line: OneLine) -> None:
