@@ -16,7 +16,7 @@ from parlai_empathy.tasks.reddit.records import BadLine, Post, post_of_line
 from parlai_empathy.tasks.reddit.tally import Tally
 from parlai_empathy.tasks.reddit.window import Turn, Window
 
-_MONTH = re.compile(r"R[CS]_(\d{4}-\d{2}(?:-\d{2})?)")
+_MONTH = re.compile(r"R[CS]_(?:v2_)?(\d{4}-\d{2}(?:-\d{2})?)")
 _TOO_LONG = BadLine("too long a line")
 
 
@@ -121,7 +121,7 @@ def posts_of(files: Iterable[Path], tally: Tally) -> Iterator[Post]:
 
 
 def by_month(files: Iterable[Path]) -> list[Sequence[Path]]:
-    """Group the files by month, in order. Files without a month in their names come last, each in a group of its own.
+    """Group the files by month, in order. Files without a month in their names come last, grouped by name.
 
     Within a month, dumps of submissions come first, so that of two posts of the same second a submission does.
     """

@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 def shuffled(items: Iterable[_T], size: int, draw: random.Random) -> Iterator[_T]:
     """Yield each item once: a buffer of ``size`` is filled, then each new item replaces a random one, which is yielded.
 
-    So no item comes more than ``size`` positions early. The delay is not bounded, and is ``size`` on average.
+    So no item comes ``size`` positions early or more, but it may come any number of positions late.
     """
     buffer: list[_T] = []
     for item in items:

@@ -195,9 +195,11 @@ def test_unopenable_file_raises_data_error(tmp_path: Path) -> None:
 
 
 def test_files_are_ordered_by_month_then_name() -> None:
-    files = map(Path, ("x/b.jsonl", "RC_2011-02.zst", "RC_2010-12.bz2", "RS_2011-02.zst", "RS_2010-12.xz", "a.jsonl"))
+    files = map(
+        Path, ("x/b.jsonl", "RC_2011-02.zst", "RC_2010-12.bz2", "RS_2011-02.zst", "RS_v2_2010-12.xz", "a.jsonl")
+    )
     assert [[path.name for path in month] for month in by_month(files)] == [
-        ["RS_2010-12.xz", "RC_2010-12.bz2"],
+        ["RS_v2_2010-12.xz", "RC_2010-12.bz2"],  # Pushshift's name for submissions until 2010
         ["RS_2011-02.zst", "RC_2011-02.zst"],
         ["a.jsonl"],
         ["b.jsonl"],
