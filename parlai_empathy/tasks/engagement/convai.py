@@ -107,10 +107,10 @@ def _turns(thread: list[dict[str, Any]], where: str) -> tuple[str, ...]:
 
 def _score(entry: dict[str, Any], where: str) -> float | None:
     """Return the mean of the people's scores, rounded to a whole number; None if there are no scores."""
-    people = {user.get("id") for user in _objects(entry, "users", where) if user.get("userType") == "Human"}
+    people = {str(user.get("id")) for user in _objects(entry, "users", where) if user.get("userType") == "Human"}
     scores = [
         number(one.get("engagement"), f"{where}, evaluation.engagement")
         for one in _objects(entry, "evaluation", where)
-        if one.get("userId") in people
+        if str(one.get("userId")) in people
     ]
     return round(sum(scores) / len(scores)) if scores else None

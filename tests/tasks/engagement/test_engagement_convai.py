@@ -80,6 +80,14 @@ def test_conversations_without_replies_or_human_scores_are_left_out(tmp_path: Pa
     assert list(read_conversations(write(tmp_path, left_out))) == []
 
 
+@pytest.mark.parametrize("name", [7, ["A"]])
+def test_names_of_speakers_may_have_any_type(tmp_path: Path, name: object) -> None:
+    one = entry(TWO, {"A": 3})
+    one["users"][0]["id"] = one["evaluation"][0]["userId"] = name
+    (found,) = read_conversations(write(tmp_path, one))
+    assert found.label == "1"
+
+
 def test_non_engaging_conversations_give_every_other_pair() -> None:
     turns = ("a", "b", "c", "d", "e")
     assert Conversation("1", turns, "1").pairs == [Labelled(*two, "1") for two in ("ab", "bc", "cd", "de")]
