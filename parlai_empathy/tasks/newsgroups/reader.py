@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 import tarfile
 import zlib
@@ -86,9 +87,11 @@ def _archive_files(path: Path) -> Iterator[tuple[str, bytes]]:
                     content = tar.extractfile(member)
                     assert content is not None  # it is None only for other kinds of members
                     yield str(name), content.read()
+            while tar.fileobj and tar.fileobj.read(1 << 20):  # at the end is a checksum, which tarfile does not reach
+                pass
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataError(f"{path} cannot be read ({reason}): it should be the archive of 20 Newsgroups") from error
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = str(error).split("\n")[0].rstrip(":")
         raise DataError(f"{path} cannot be unpacked ({reason}): it should be the archive of 20 Newsgroups") from error

@@ -113,6 +113,17 @@ def test_unreadable_archive_raises_data_error(tmp_path: Path, kind: str, assert_
     assert_one_line(caught.value, path, "it should be the archive of 20 Newsgroups")
 
 
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+def test_damaged_archive_raises_data_error(tmp_path: Path, mode: str, assert_one_line: OneLine) -> None:
+    path = pack(tmp_path / "a.tar.gz", in_archive({"sci.med/1": POSTS["sci.space/9"] + bytes(range(256)) * 99}), mode)
+    content = path.read_bytes()
+    half = len(content) // 2
+    path.write_bytes(content[:half] + bytes(50) + content[half + 50 :])
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, path, "it should be the archive of 20 Newsgroups")
+
+
 def test_counts_of_the_real_data(real_data: Path) -> None:
     """19,997 posts: 1,000 per group, except 997 in one (the set of Lang 1995, as described by its publisher)."""
     posts = read(real_data / "20newsgroups" / "20_newsgroups_19997.tar.gz")
