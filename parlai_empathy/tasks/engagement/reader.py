@@ -59,7 +59,7 @@ def number(value: object, where: str, low: float = -math.inf, high: float = math
     :raises DataError: if it is not a finite number from ``low`` to ``high``.
     """
     try:
-        rating = math.nan if isinstance(value, bool) or value is None else float(str(value))
+        rating = float(str(value))
     except ValueError:
         rating = math.nan
     if not math.isfinite(rating) or not low <= rating <= high:
