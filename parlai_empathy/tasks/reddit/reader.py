@@ -17,6 +17,8 @@ from parlai_empathy.tasks.reddit.tally import Tally
 from parlai_empathy.tasks.reddit.window import Turn, Window
 
 _MONTH = re.compile(r"R[CS]_(?:v2_)?(\d{4}-\d{2}(?:-\d{2})?)")
+_KIND = re.compile(r"_(?:comments|submissions|posts)\b")  # tea_comments.zst: dumps of one subreddit
+_COMMENTS = re.compile(r"^RC_|_comments\b")
 _TOO_LONG = BadLine("too long a line")
 
 
@@ -59,7 +61,7 @@ def read_reddit(
 ) -> Iterator[Pair]:
     """Yield the pairs of the dumps, in chronological order.
 
-    :param files: dumps of comments and of submissions. Those of the same month are merged by time.
+    :param files: dumps of comments and of submissions. Those of the same month or subreddit are merged by time.
     :param is_wanted: whether to read a thread, given its submission's full name.
     :param tally: counts what is read and left out.
     :raises DataError: if a file cannot be opened. A broken file is read as far as possible.
@@ -115,23 +117,23 @@ def _depth(post: Post, parent: Turn | None) -> int:
 
 
 def posts_of(files: Iterable[Path], tally: Tally) -> Iterator[Post]:
-    """Yield the posts of all files, month by month. Within a month, comments and submissions are merged by time."""
+    """Yield the posts of all files, month by month or subreddit by subreddit, within which they are merged by time."""
     for month in by_month(files):
         yield from heapq.merge(*(_posts(path, tally) for path in month), key=attrgetter("created"))
 
 
 def by_month(files: Iterable[Path]) -> list[Sequence[Path]]:
-    """Group the files by month, in order. Files without a month in their names come last, grouped by name.
+    """Group the files by month, in order. Files without a month in their names come last, grouped by subreddit.
 
-    Within a month, dumps of submissions come first, so that of two posts of the same second a submission does.
+    Within a group, dumps of comments come last, so that of two posts of the same second a submission comes first.
     """
-    files = sorted(files, key=lambda path: (_when(path), not path.name.startswith("RS_"), path.name))
+    files = sorted(files, key=lambda path: (_when(path), bool(_COMMENTS.search(path.name)), path.name))
     return [list(group) for _, group in itertools.groupby(files, key=_when)]
 
 
 def _when(path: Path) -> tuple[int, str]:
     found = _MONTH.match(path.name)
-    return (0, found[1]) if found else (1, path.name)
+    return (0, found[1]) if found else (1, _KIND.sub("", path.name))
 
 
 def _posts(path: Path, tally: Tally) -> Iterator[Post]:

@@ -196,21 +196,30 @@ def test_unopenable_file_raises_data_error(tmp_path: Path) -> None:
 
 def test_files_are_ordered_by_month_then_name() -> None:
     files = map(
-        Path, ("x/b.jsonl", "RC_2011-02.zst", "RC_2010-12.bz2", "RS_2011-02.zst", "RS_v2_2010-12.xz", "a.jsonl")
+        Path,
+        (
+            *("x/b.jsonl", "RC_2011-02.zst", "RC_2010-12.bz2", "RS_2011-02.zst", "RS_v2_2010-12.xz", "a.jsonl"),
+            *("tea_comments.zst", "r_teapots_posts.jsonl", "r_teapots_comments.jsonl", "tea_submissions.zst"),
+        ),
     )
     assert [[path.name for path in month] for month in by_month(files)] == [
         ["RS_v2_2010-12.xz", "RC_2010-12.bz2"],  # Pushshift's name for submissions until 2010
         ["RS_2011-02.zst", "RC_2011-02.zst"],
         ["a.jsonl"],
         ["b.jsonl"],
+        ["r_teapots_posts.jsonl", "r_teapots_comments.jsonl"],
+        ["tea_submissions.zst", "tea_comments.zst"],
     ]
 
 
-def test_comments_and_submissions_of_a_month_are_merged_by_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [("RC_2011-02", "RS_2011-02"), ("tea_comments.jsonl", "tea_submissions.jsonl")])
+def test_comments_and_submissions_of_a_month_or_subreddit_are_merged_by_time(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
     """A submission is thus read shortly before its comments, and need not stay in the window for a month."""
     submissions = [submission(f"s{n}", "How long?", created_utc=str(10 * n)) for n in range(20)]
     comments = [comment(f"c{n}", f"t3_s{n}", "Two minutes.", link_id=f"t3_s{n}", created_utc=10 * n) for n in range(20)]
-    files = [write(tmp_path / "RC_2011-02", comments), write(tmp_path / "RS_2011-02", submissions)]
+    files = [write(tmp_path / names[0], comments), write(tmp_path / names[1], submissions)]
     assert [post.name for post in posts_of(files, Tally())][:4] == ["t3_s0", "t1_c0", "t3_s1", "t1_c1"]
     found = list(read_reddit(files, Limits(2, 2, 9, 4), lambda _: True, Tally()))
     assert len(found) == 20
