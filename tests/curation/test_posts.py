@@ -77,7 +77,7 @@ def characters() -> frozenset[str]:
 PIECES = st.sampled_from(
     [
         *("[deleted]", "[Removed by Reddit]", "[ removed ]", "[", "]", "(", ")", "](", "[a](b)", "[a](b(c)d)"),
-        *(">", "&gt;", "&amp;", "&lt;", "&nbsp;", "&#X200B;", "\u200b", "^", "_", "'", "!", "\0"),
+        *(">", ">!", "&gt;", "&amp;", "&lt;", "&nbsp;", "&#X200B;", "\u200b", "^", "_", "'", "!", "\0"),
         *("http://e.f/g", "HTTPS://", "://", "wWw.e.f", "www.", "I'm a bot", "I am  a robot", "\u00e9I'm a bot"),
         *("bott", "b^ot", "beep boop", "performed automatically", "words", "The", "is.", "*it*"),
         *("\n", "\n\n", "\r", "\t", " ", "\x0b", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u3000"),

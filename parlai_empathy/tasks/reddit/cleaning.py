@@ -9,7 +9,7 @@ ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 BLANKS = re.compile(r"&nbsp;|&#x200B;|\u200b", re.IGNORECASE)
 LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
-QUOTED_LINE = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
+QUOTED_LINE = re.compile(r"^[^\S\n]*>(?:[^!\n].*)?$", re.MULTILINE)  # >! begins a spoiler
 DELETED_LINE = re.compile(
     r"^[^\S\n]*\[ ?(?:deleted|removed)(?: by (?:user|reddit|moderator))? ?\][^\S\n]*$", re.IGNORECASE | re.MULTILINE
 )

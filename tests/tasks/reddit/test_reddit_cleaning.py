@@ -54,6 +54,8 @@ def test_clean_text_is_one_line_with_single_spaces(text: str) -> None:
         ("&gt; you said this", "quotes only"),
         ("&gt; one\n\n  &gt;two", "quotes only"),
         ("&gt; one\nSo what?", None),
+        ("&gt;!The gardener did it.!&lt;", None),  # a spoiler
+        ("&gt;\n&gt; !one", "quotes only"),
         ("&gt; one\n\nhttp://example.org/a", "quotes only"),
         ("[](/smile)\n&gt; one", "quotes only"),  # without this flaw, its context would be an empty line
         ("I &gt; you", None),
@@ -104,6 +106,7 @@ def test_bots_are_detected_by_author_name(author: str, is_bot: bool) -> None:
         ("x" * 50 + " " + "x" * 49, None),  # 100 characters for 5 words, 20 each
         ("x" * 50 + " " + "x" * 50, "too long"),
         ("&gt; you said\nyes I did", "quote"),
+        ("&gt;!it was him!&lt;", None),
         ("a [b c d](http://example.org) e", None),
     ],
 )
