@@ -33,6 +33,7 @@ def test_every_fold_holds_the_whole_evaluation_set(
     assert [example["rating_mean"] for example in found] == [one.human for one in replies]
     assert [example["text"].split("\n")[-1] for example in found] == [one.reply for one in replies]
     assert {example["fold"] for example in found} == {"all"}
+    assert all(example["episode_done"] for example in found)
     assert all(example["labels"][0] in example["label_candidates"] for example in found)
 
 

@@ -40,7 +40,7 @@ def test_supported_layouts(tmp_path: Path, name: str, content: str) -> None:
 
 
 def test_parent_and_fold_columns_are_read(tmp_path: Path) -> None:
-    path = write(tmp_path, "text,parent,label,split\nGoats!,What now?,1,validation\nOk.,,0,test\n")
+    path = write(tmp_path, "text,parent,label,split\nGoats!,What now?,1,Validation\nOk.,,0,test\n")
     found = list(read_tables(path))
     assert [(post.parent, post.fold) for post in found] == [("What now?", "valid"), ("", "test")]
 

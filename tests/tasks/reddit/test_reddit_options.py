@@ -39,6 +39,13 @@ def test_invalid_limits_raise_option_error(name: str, value: object) -> None:
         options.limits({f"reddit_{name}": value})
 
 
+@pytest.mark.parametrize(
+    ("name", "least"), [("window", 1), ("min_words", 1), ("max_words", 1), ("buffer", 1), ("eval_size", 1)]
+)
+def test_least_values_are_accepted(name: str, least: int) -> None:
+    assert options.number({f"reddit_{name}": least}, name) == least
+
+
 @pytest.mark.parametrize(("name", "value"), [("buffer", 0), ("eval_size", 0), ("epoch_size", -1)])
 def test_invalid_numbers_raise_option_error(name: str, value: int) -> None:
     with pytest.raises(OptionError, match=f"--reddit-{name.replace('_', '-')} {value}: must be a whole number"):
