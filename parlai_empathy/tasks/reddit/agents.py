@@ -105,7 +105,7 @@ class RedditTeacher(DialogTeacher):
 
     def num_episodes(self) -> int:
         """Return the number of examples, since each is an episode."""
-        return self.num_examples() if self.fold == "train" else int(super().num_episodes())
+        return self.num_examples()
 
     def _count(self) -> int:
         settings = {**asdict(self._limits), "fold": self.fold, "folds": [folds.SEED, folds.TEST, folds.VALID]}

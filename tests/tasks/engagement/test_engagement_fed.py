@@ -43,6 +43,11 @@ def test_speaker_names_are_removed_from_turns(tmp_path: Path) -> None:
     ]
 
 
+def test_first_line_may_lack_a_speaker(tmp_path: Path) -> None:
+    (found,) = read_fed(write(tmp_path, {**TURN, "context": "Hi!\nAnybody?\nSystem: Hello."}))
+    assert found.context == ("Hi! Anybody?", "Hello.")
+
+
 def test_dialogue_level_entries_are_left_out(tmp_path: Path) -> None:
     dialogue = {name: value for name, value in TURN.items() if name != "response"}
     assert [one.item for one in read_fed(write(tmp_path, dialogue, TURN, dialogue, TURN))] == ["1", "3"]

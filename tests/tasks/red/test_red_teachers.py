@@ -104,6 +104,12 @@ def test_red_test_labels_are_engaging_above_a_mean_of_one_half(load_teacher: Loa
     }
 
 
+def test_red_test_mean_in_the_middle_is_not_engaging(load_teacher: Load, tmp_path: Path) -> None:
+    (path := tmp_path / "mine.csv").write_text("post,rater_1,rater_2\nGoats!,1,1\nSheep.,1,0\nOk.,0,0\n")
+    found = examples_of(load_teacher(f"{TASK}:Test", "test", engagement_file=str(path)))
+    assert [example["labels"] for example in found] == [["engaging"], ["not engaging"], ["not engaging"]]
+
+
 def test_red_test_does_not_read_the_training_file(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "train.csv").write_text("text,label\nGoats!,1\n")
     teacher = load_teacher(f"{TASK}:Test", "test", edition="sample", others={"red_file": str(path)})

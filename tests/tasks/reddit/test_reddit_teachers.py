@@ -111,7 +111,9 @@ def test_candidates_are_100_replies_of_the_fold(load_teacher: Load, fold: str) -
 def test_eval_size_limits_pairs_and_candidates(load_teacher: Load) -> None:
     """Its candidates come from the same pairs, so that no more of the dump is read."""
     whole = examples_of(load_teacher(TASK, "test", edition="sample"))
-    short = examples_of(load_teacher(TASK, "test", edition="sample", reddit_eval_size=30))
+    teacher = load_teacher(TASK, "test", edition="sample", reddit_eval_size=30)
+    short = examples_of(teacher)
+    assert teacher.num_examples() == teacher.num_episodes() == 30
     assert comment_ids(short) == comment_ids(whole)[:30]
     for example in short:
         assert sorted(example["label_candidates"]) == sorted(reply["labels"][0] for reply in short)
