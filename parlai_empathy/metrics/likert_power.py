@@ -76,8 +76,9 @@ def likert_power(design: LikertDesign, difference: float, items: float, alpha: f
     :param items: number of items per system; at least 2.
     """
     check_alpha(alpha)
-    if items < 2:
-        raise NotComputableError(f"no power for {items:g} items: a t test needs at least two")
+    check_items(items)
+    if math.isnan(difference):
+        raise OptionError(f"difference {difference}: must be a number of points")
     error, freedom = design.standard_error(items), design.freedom(items)
     if error == 0:  # all ratings of an item are equal
         return 1.0 if difference else alpha
@@ -113,11 +114,18 @@ def likert_items_normal(design: LikertDesign, difference: float, power: float = 
 def likert_detectable(design: LikertDesign, items: int, power: float = 0.8, alpha: float = 0.05) -> float:
     """Return the smallest difference, in points, for which the test on this number of items has this power."""
     check_power(power, alpha)
+    check_items(items)
     _check_spread(design)
     high = design.standard_error(items)
     while likert_power(design, high, items, alpha) < power:
         high *= 2
     return float(optimize.brentq(lambda d: likert_power(design, d, items, alpha) - power, 0.0, high, xtol=1e-10))
+
+
+def check_items(items: float) -> None:
+    """Raise :class:`NotComputableError` if there are too few items for a t test."""
+    if items < 2:
+        raise NotComputableError(f"no power for {items:g} items: a t test needs at least two")
 
 
 def _check_difference(design: LikertDesign, difference: float) -> None:

@@ -29,10 +29,8 @@ def sign_test_power(share: float, decided: int, alpha: float = 0.05) -> float:
     :param share: share of decided comparisons that one side wins, 0..1.
     :param decided: number of comparisons without ties, at least 1.
     """
-    _check_share(share)
+    check_comparisons(share, decided)
     check_alpha(alpha)
-    if decided < 1:
-        raise NotComputableError(f"no power for {decided} comparisons: at least one is needed")
     return float(_powers(share, np.array([decided]), alpha)[0])
 
 
@@ -89,6 +87,13 @@ def _powers(share: float, decided: Counts, alpha: float) -> Floats:
     most = _significant(decided, alpha)
     powers: Floats = stats.binom.cdf(most, decided, share) + stats.binom.sf(decided - most - 1, decided, share)
     return powers
+
+
+def check_comparisons(share: float, decided: int) -> None:
+    """Raise an error for a share outside 0..1, or if there are no comparisons."""
+    _check_share(share)
+    if decided < 1:
+        raise NotComputableError(f"no power for {decided} comparisons: at least one is needed")
 
 
 def _check_share(share: float) -> None:

@@ -14,9 +14,10 @@ from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.bootstrap import Floats
-from parlai_empathy.metrics.likert_power import LikertDesign
+from parlai_empathy.metrics.likert_power import LikertDesign, check_items
 from parlai_empathy.metrics.power import check_alpha
 from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
+from parlai_empathy.metrics.sign_test_power import check_comparisons
 
 _AT_ONCE = 1_000_000  # ratings of one system in memory at a time
 
@@ -72,6 +73,8 @@ def simulated_sign_test_power(
     :param share: share of decided comparisons that one side wins, 0..1.
     """
     check_alpha(alpha)
+    _check_runs(runs)
+    check_comparisons(share, decided)
     wins = np.random.default_rng(seed).binomial(decided, share, size=runs)
     different, times = np.unique(wins, return_counts=True)
     p_values = np.array([stats.binomtest(int(one), decided).pvalue for one in different])
@@ -83,8 +86,8 @@ def _studies(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield ratings of both systems, centred on 0, ``(some runs, items, raters)`` each."""
     check_alpha(alpha)
-    if runs < 1:
-        raise OptionError(f"runs {runs}: at least 1 is needed")
+    _check_runs(runs)
+    check_items(items)
     generator = np.random.default_rng(seed)
     most = max(1, _AT_ONCE // (items * design.raters))
     for start in range(0, runs, most):
@@ -96,6 +99,11 @@ def _studies(
             rest = generator.standard_normal((*shape[:2], design.raters)) * math.sqrt(1 - design.same_reply)
             drawn.append(design.sd * (shared + own + rest) + sign * difference / 2)
         yield drawn[0], drawn[1]
+
+
+def _check_runs(runs: int) -> None:
+    if runs < 1:
+        raise OptionError(f"runs {runs}: at least 1 is needed")
 
 
 def _p_value(first: Floats, second: Floats, paired: bool) -> float:

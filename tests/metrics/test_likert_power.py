@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -132,11 +133,21 @@ def test_zero_variance_detects_any_difference() -> None:
             "more than 1,000,000 items would be needed: the difference is too small to be detected",
         ),
         (lambda: likert_power(TWO_SAMPLES, 0.1, 1), "no power for 1 items: a t test needs at least two"),
+        (lambda: likert_detectable(TWO_SAMPLES, 0), "no power for 0 items: a t test needs at least two"),
+        (lambda: likert_detectable(TWO_SAMPLES, -1), "no power for -1 items: a t test needs at least two"),
     ],
 )
 def test_impossible_calculations_raise_error(call: object, message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: likert_power(TWO_SAMPLES, math.nan, 9), lambda: likert_items(TWO_SAMPLES, math.nan)]
+)
+def test_difference_that_is_no_number_has_no_power(call: Callable[[], object]) -> None:
+    with pytest.raises(OptionError, match=r"^difference nan: must be a number of points$"):
+        call()
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics import simulated_power
 from parlai_empathy.metrics.likert_power import LikertDesign, likert_power
 from parlai_empathy.metrics.rank_tests import rank_sum
@@ -100,8 +101,12 @@ def test_seed_reproduces_power_and_block_size_changes_it_little(monkeypatch: pyt
 
 
 def test_invalid_runs_scale_or_alpha_raise_option_error() -> None:
-    with pytest.raises(OptionError, match=r"^runs 0: at least 1 is needed$"):
-        simulated_t_test_power(DESIGNS[0], 0.4, 40, runs=0)
+    for simulate in (
+        lambda: simulated_t_test_power(DESIGNS[0], 0.4, 40, runs=0),
+        lambda: simulated_sign_test_power(0.6, 40, runs=0),
+    ):
+        with pytest.raises(OptionError, match=r"^runs 0: at least 1 is needed$"):
+            simulate()
     with pytest.raises(OptionError, match=r"^scale 3: at least two points are needed$"):
         simulated_rank_test_power(DESIGNS[0], 0.4, 40, [3, 3], 3)
     for simulate in (
@@ -111,3 +116,24 @@ def test_invalid_runs_scale_or_alpha_raise_option_error() -> None:
     ):
         with pytest.raises(OptionError, match=r"^alpha 2: must lie between 0 and 1"):
             simulate()
+
+
+@pytest.mark.parametrize(
+    ("simulate", "kind", "message"),
+    [
+        (lambda: simulated_t_test_power(DESIGNS[0], 0.4, 0), NotComputableError, "no power for 0 items: "),
+        (lambda: simulated_t_test_power(DESIGNS[2], 0.4, 1), NotComputableError, "no power for 1 items: "),
+        (
+            lambda: simulated_rank_test_power(DESIGNS[0], 0.4, 0, [1, 2], 1.5),
+            NotComputableError,
+            "no power for 0 items: ",
+        ),
+        (lambda: simulated_sign_test_power(0.6, 0), NotComputableError, "no power for 0 comparisons: "),
+        (lambda: simulated_sign_test_power(1.2, 9), OptionError, "win rate 1.2: "),
+    ],
+)
+def test_impossible_studies_raise_the_error_of_the_formulas(
+    simulate: Callable[[], float], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=f"^{message}"):
+        simulate()
