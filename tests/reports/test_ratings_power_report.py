@@ -165,6 +165,12 @@ def test_comparisons_for_each_win_rate() -> None:
     assert wins_needed([0.5], 0.0, QUICK)[1] == []
 
 
+def test_whole_number_of_comparisons_with_ties_is_not_rounded_up() -> None:
+    """In floats, 42 / (1 - .3) is a little above 60."""
+    table, _ = wins_needed([0.72], 0.3, QUICK)
+    assert rows(table)[0][1:3] == [42, 60]
+
+
 def test_smallest_detectable_win_rate() -> None:
     table = wins_seen([100, 4], 0.2, QUICK)
     assert rows(table) == [[100, 80, sign_test_detectable(80)], [4, 3, "-"]]
