@@ -70,7 +70,7 @@ def open_store(url: str = STORE, may_make: bool = True) -> Store:
     """Open a store, creating it if necessary.
 
     :param url: a file, or ``postgresql://user:password@host/name``.
-    :param may_make: whether a missing file may be created; False for callers that only read.
+    :param may_make: whether a missing file may be created; False for callers that need what is in it.
     :raises OptionError: if ``url`` is neither, or a missing file that may not be created.
     :raises StoreError: if the file is not a store, or the server cannot be reached.
     :raises MissingDependencyError: if PostgreSQL's library is missing.

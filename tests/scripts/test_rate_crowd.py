@@ -10,6 +10,7 @@ from mturk_double import MturkDouble
 from processes import parlai_command, succeeded
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.names import OWN_STUDIES
 from parlai_empathy.scripts.rate_crowd import RateCrowd
 from parlai_empathy.scripts.runs import rate_crowd
 
@@ -153,12 +154,32 @@ def test_link_includes_the_rater_parameter(run: Run) -> None:
         (["publish", "--study", "ed"], "--url is needed to publish"),
         (["publish", "--study", "ed", "--url", "https://r.example.org"], "--reward is needed to publish"),
         (["link"], "--url is needed to link"),
-        (["status", "--batch", "x"], "--batch x: there is no such batch"),
     ],
 )
 def test_missing_options_raise_option_error(run: Run, mturk: MturkDouble, arguments: list[str], wrong: str) -> None:
     with pytest.raises(OptionError, match=wrong):
         run(*arguments)
+
+
+def test_unknown_batch_error_lists_batches(run: Run, mturk: MturkDouble) -> None:
+    publish(run)
+    with pytest.raises(OptionError, match=r"^--batch x: there is no such batch; the batches are: ed$"):
+        run("status", "--batch", "x")
+
+
+def test_batch_of_a_study_file_is_found_by_the_file(run: Run, mturk: MturkDouble, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text((OWN_STUDIES / "ed.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert "Batch mine: " in publish(run, "--study", str(file))
+    assert "HIT1  Assignable" in run("status", "--study", str(file))
+    with pytest.raises(OptionError, match=r"^--batch : there is no such batch; the batches are: mine$"):
+        run("status")
+
+
+def test_only_publishing_makes_a_store(run: Run, mturk: MturkDouble, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"ratings\.db: there is no such file"):
+        run("status", "--batch", "ed")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_reject_requires_workers(run: Run, mturk: MturkDouble) -> None:

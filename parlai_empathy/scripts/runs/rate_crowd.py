@@ -27,7 +27,7 @@ def run(opt: Opt) -> None:
     if opt["action"] == "link":
         _link(opt)
         return
-    store = open_store(opt["store"])
+    store = open_store(opt["store"], may_make=opt["action"] == "publish")
     try:
         _Crowd(opt, store).act()
     finally:
@@ -140,7 +140,8 @@ class _Crowd:
         return pieces if workers else [piece for piece in pieces if piece.status != REJECTED]
 
     def _name(self) -> str:
-        return str(self._opt["batch"] or self._opt["study"] or "")
+        batch, study = self._opt["batch"], self._opt["study"]
+        return str(batch or (read_study(study).name if study else ""))
 
     def _confirm_all(self, pieces: Sequence[Piece], each: str, total: Decimal) -> None:
         for piece in pieces:
