@@ -108,7 +108,7 @@ def write_items(items: Sequence[dict[str, Any]], path: str | Path) -> None:
 
     :raises OptionError: if the file cannot be written.
     """
-    path = Path(path)
+    path = Path(path).expanduser()
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)

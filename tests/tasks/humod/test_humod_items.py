@@ -215,6 +215,12 @@ def test_written_items_round_trip(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == [tmp_path / "new", path]
 
 
+def test_tilde_of_the_path_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_items(make_items(SMALL, 2, ANY, 0), "~/items.jsonl")  # as --out=~/items.jsonl arrives from the shell
+    assert len(list(read_humod(tmp_path / "items.jsonl"))) == 4
+
+
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_interrupted_write_keeps_previous_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
