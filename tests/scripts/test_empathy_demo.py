@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,9 @@ def test_next_steps_use_the_parlai_path_that_was_typed(
     monkeypatch.setattr("sys.argv", [called.format(bin=tmp_path), "empathy_demo"])
     monkeypatch.setenv("PATH", path.format(bin=tmp_path))
     assert expected in next_steps("model")
+
+
+def test_next_steps_can_be_pasted_when_paths_have_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["my env/bin/parlai", "empathy_demo"])
+    command = next_steps("my models/model").splitlines()[2]
+    assert shlex.split(command) == ["my env/bin/parlai", "interactive", "-mf", "my models/model"]

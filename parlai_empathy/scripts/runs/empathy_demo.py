@@ -118,7 +118,7 @@ def next_steps(model_file: str) -> str:
     parlai = _called()
     return f"""
 Chat with it:
-   {parlai} interactive -mf {model_file}
+   {parlai} interactive -mf {shlex.quote(model_file)}
 Train on the real data (25,000 conversations, downloaded once):
    {parlai} train_model -t empathy:empathetic_dialogues -m empathy:retrieval -mf model/retrieval"""
 
@@ -127,4 +127,4 @@ def _called() -> str:
     """Return ``parlai``, or its path if the environment in which it is installed is not active."""
     called, found = Path(sys.argv[0]), shutil.which("parlai")
     is_known = called.name != "parlai" or (found is not None and called.exists() and called.samefile(found))
-    return "parlai" if is_known else str(called)
+    return "parlai" if is_known else shlex.quote(str(called))
