@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.files.user_path import user_path
 
 
 def is_file(path: str | Path) -> bool:
@@ -23,7 +24,7 @@ def read_text(path: str | Path, expected: str) -> str:
     :raises DataError: naming the file if it cannot be read, and also the line if it is not UTF-8.
     """
     try:
-        return Path(path).expanduser().read_bytes().decode("utf-8-sig")
+        return user_path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): {expected}") from error
     except UnicodeDecodeError as error:

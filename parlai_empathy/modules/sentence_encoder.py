@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from parlai_empathy.errors import MissingDependencyError, ModelFileError, one_line
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_tokenizer
 from parlai_empathy.modules.pair_encoder import TextReader
 
@@ -131,7 +132,7 @@ def _library_model(name: str, device: str) -> tuple[Any, str]:
             f'--sentence-encoder {name} needs sentence-transformers: pip install "parlai-empathy[sentences]"'
         ) from error
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # it would log its device
-    folder = str(Path(name).expanduser())
+    folder = str(user_path(name))
     try:
         model = sentence_transformers.SentenceTransformer(folder if Path(folder).is_dir() else name, device=device)
         parts = " ".join(repr(model).split())  # such as the pooling

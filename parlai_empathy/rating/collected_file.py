@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.rating import raters
 from parlai_empathy.rating.collection import Conversation, finished
@@ -26,7 +27,7 @@ def write_collected(store: Store, study: Study, path: str | Path, silent_since: 
     :raises NotComputableError: if there is none.
     :raises OptionError: if the file cannot be written.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     with store.reading() as t:
         numbers = {rater.id: number for number, rater in enumerate(raters.found(t, study.name))}
     found = finished(store, study, silent_since)

@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, whole_file
 from parlai_empathy.rating.answering import WHOLE
 from parlai_empathy.rating.database import Row, Transaction
@@ -96,7 +97,7 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
     :raises OptionError: if the file has another extension or cannot be written, or the store does not have the study
         (an empty file must not overwrite an earlier one).
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     if path.suffix.lower() not in (".csv", ".jsonl"):
         raise OptionError(f"{path}: ratings are written as .csv or .jsonl: name the file accordingly")
     _check_known(store, study)

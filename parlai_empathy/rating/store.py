@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from parlai_empathy.errors import OptionError, StoreError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.database import Database, Transaction
 from parlai_empathy.rating.names import STORE
 from parlai_empathy.rating.postgres_database import PostgresDatabase, without_password
@@ -93,7 +93,7 @@ def open_database(url: str) -> Database:
         return PostgresDatabase(url)
     if "://" in url:
         raise OptionError(f"--store {without_password(url)}: expected a file, or postgresql://user@host/name")
-    path = Path(url).expanduser()
+    path = user_path(url)
     if not path.absolute().parent.is_dir() or path.is_dir():
         raise OptionError(f"--store {url}: expected a file in an existing folder")
     return SqliteDatabase(path)

@@ -51,6 +51,7 @@ from typing import Any
 import yaml
 
 from parlai_empathy.errors import OptionError, one_line
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.answering import RATER
 from parlai_empathy.rating.names import OWN_STUDIES, STUDIES
 from parlai_empathy.rating.study import GOLD, KINDS, ChatModel, Study, SystemLog
@@ -86,7 +87,7 @@ def read_study(
 
 
 def _path(name: str, where: str) -> Path:
-    path = OWN_STUDIES / f"{name}.yaml" if name in STUDIES else Path(name).expanduser()
+    path = OWN_STUDIES / f"{name}.yaml" if name in STUDIES else user_path(name)
     if not path.is_file():
         raise OptionError(f"{where} {name}: there is no such file; name a study file, or one of {', '.join(STUDIES)}")
     return path
@@ -129,7 +130,7 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
     if not values.has("extends"):
         return raw
     base = values.text("extends")
-    base_path = _path(base if base in STUDIES else str(path.parent / Path(base).expanduser()), f"{path}: extends")
+    base_path = _path(base if base in STUDIES else str(path.parent / user_path(base)), f"{path}: extends")
     if base_path.resolve() in (one.resolve() for one in (*extended_by, path)):
         raise OptionError(f"{path}: extends {base}: the two extend each other; remove one of the two keys")
     return {**_read(base_path, (*extended_by, path)), **{key: value for key, value in raw.items() if key != "extends"}}
@@ -137,10 +138,7 @@ def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
 
 def _resolved(files: Mapping[Any, Any], path: Path) -> dict[Any, Any]:
     """Resolve file paths relative to the study's folder."""
-    return {
-        name: str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file
-        for name, file in files.items()
-    }
+    return {name: str(path.parent / user_path(file)) if isinstance(file, str) else file for name, file in files.items()}
 
 
 def _study(path: Path, raw: Mapping[str, Any], where: Mapping[str, str]) -> Study:
@@ -188,7 +186,7 @@ def _study(path: Path, raw: Mapping[str, Any], where: Mapping[str, str]) -> Stud
 def _log(where: str, name: object, file: object) -> SystemLog:
     name, file = _named(where, name, file)
     try:
-        digest = hashlib.sha256(Path(file).expanduser().read_bytes()).hexdigest()
+        digest = hashlib.sha256(user_path(file).read_bytes()).hexdigest()
     except OSError as error:
         raise OptionError(f"{where}: {name}: {file} cannot be read ({error.strerror}): name a log") from error
     return SystemLog(name, file, digest)

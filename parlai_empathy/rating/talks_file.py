@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.rating.answering import Said, messages
 from parlai_empathy.rating.assignment import WITH_ITEM
@@ -32,7 +33,7 @@ from parlai_empathy.rating.store import Store
 
 def talks_path(ratings: str | Path) -> Path:
     """The path of the conversations that belong to a file of ratings: beside it."""
-    path = Path(ratings).expanduser()
+    path = user_path(ratings)
     return path.with_name(f"{path.stem}_talks.jsonl")
 
 

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agent_kit.trained.agent import agent_class, model_options
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.data_fingerprint import data_fingerprint
 from parlai_empathy.reports.ed_columns import EMOTION_COLUMNS, REPLY_COLUMNS, Column, numbers
 from parlai_empathy.reports.evaluations import Evaluations, Job, Result
@@ -79,7 +80,7 @@ def measure(
 def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequence[str], datapath: str) -> list[_Step]:
     """Return the evaluations of a model; if it cannot be evaluated, record the failure and return none."""
     try:
-        path = str(Path(modelzoo_path(datapath, model.file)).expanduser())
+        path = str(user_path(modelzoo_path(datapath, model.file)))
         opt = model_options(path)
         if _is_classifier(opt, path):
             tasks = [("ed", task, [column]) for task, column in EMOTION_COLUMNS.items()] if "ed" in datasets else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -14,6 +13,7 @@ from tqdm import tqdm
 
 from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.errors import EmpathyError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.data_fingerprint import data_fingerprint
 from parlai_empathy.reports.evaluations import Evaluations, Job
 from parlai_empathy.reports.fingerprint import model_fingerprint
@@ -52,7 +52,7 @@ def asked(
     found = Asked()
     for name, file in tqdm(models.items(), desc="getting replies", disable=not models):
         try:
-            path = str(Path(modelzoo_path(datapath, file)).expanduser())
+            path = str(user_path(modelzoo_path(datapath, file)))
             choices = (*_from_the_pool(path), *options)
             data = data_fingerprint(TASK, options, datapath)
             job = Job(model_fingerprint(path, options), TASK, fold, choices, data)

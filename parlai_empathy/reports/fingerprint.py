@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from parlai_empathy.agent_kit.trained.agent import model_options
 from parlai_empathy.agent_kit.trained.frozen import FOLDERS
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.text_file import is_file
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.server.address import server_address
 from parlai_empathy.reports.typed_options import typed_options
@@ -36,7 +36,7 @@ def model_fingerprint(model_file: str | Path, options: Sequence[str] = ()) -> st
     :raises ModelFileError: if the model is missing, or one of its files cannot be read.
     :raises OptionError: if an option is invalid, or the model uses a server and the environment names none.
     """
-    path, digest = Path(model_file).expanduser(), hashlib.sha256()
+    path, digest = user_path(model_file), hashlib.sha256()
     typed = typed_options(["-m", model_options(path)["model"], *options])["override"] if options else {}
     _add(path, digest, set(), typed)
     return digest.hexdigest()
@@ -52,7 +52,7 @@ def _add(path: Path, digest: Any, seen: set[Path], typed: Mapping[str, Any]) -> 
     for name, value in sorted(opt.items()):
         if name in _NOT_READ or not isinstance(value, str) or not value:
             continue
-        named = _in_zoo(value, opt) or Path(os.path.expanduser(value))  # Path's own method rejects ~nobody
+        named = _in_zoo(value, opt) or user_path(value)
         if is_file(f"{named}.opt"):
             _add(named, digest, seen, {})
         elif is_file(named):

@@ -14,6 +14,7 @@ import parlai.utils.logging as logging
 from parlai_empathy.errors import MissingDependencyError, OptionError
 from parlai_empathy.files.turns import own_turn
 from parlai_empathy.files.unfinished import own_folder
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, write_whole
 from parlai_empathy.reports.cells import Cell, one_line, shown
 from parlai_empathy.reports.csv_tables import save_tables
@@ -99,7 +100,7 @@ class Report:
 
         :raises OptionError: if the folder cannot be written to.
         """
-        folder = Path(folder).expanduser()
+        folder = user_path(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with own_turn(folder), own_folder(folder, "report") as unfinished:

@@ -23,6 +23,7 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.text_file import has_half_characters
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs_records import read_csv, read_json_lines
 from parlai_empathy.scoring.logs_text import read_blocks, starts_block
@@ -39,7 +40,7 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
 
     :raises DataError: if the file cannot be read, has an unknown or invalid format, or contains no reply.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     begun = _begun(lines := _lines(path))
     replies = list(_reader(path, begun)(chain(begun, lines), path))
     if not replies:

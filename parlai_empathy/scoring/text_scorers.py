@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.text_file import read_text
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.metrics.signature import signature
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.hugging_face import load_sequence_classifier, longest_text
@@ -58,7 +59,7 @@ class ToxicWords:
     """
 
     def __init__(self, path: str | Path) -> None:
-        lines = read_text(Path(path).expanduser(), "it should be a text file with one word per line").splitlines()
+        lines = read_text(user_path(path), "it should be a text file with one word per line").splitlines()
         words = sorted({" ".join(line.split()).lower() for line in lines if line.strip() and line[0] != "#"})
         if not words:
             raise DataError(f"{path} contains no word: it should have one per line")

@@ -31,6 +31,7 @@ from tqdm import tqdm
 
 from parlai_empathy.errors import DownloadError
 from parlai_empathy.files.unfinished import own_folder
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy
 
 MIRROR = "EMPATHY_MIRROR"
@@ -136,7 +137,7 @@ def mirror_folder() -> Path | None:
     mirror = os.environ.get(MIRROR, "")
     if not mirror or mirror.lower().startswith(("http://", "https://")):
         return None
-    return Path(os.path.expanduser(mirror))  # Path's own method rejects ~nobody
+    return user_path(mirror)
 
 
 def _take_from_folder(folder: Path, workplace: Path, source: Source) -> None:

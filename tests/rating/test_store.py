@@ -17,6 +17,7 @@ from parlai_empathy.rating.store import open_database, open_store
         ("mysql://me:secret@host/name", "expected a file, or postgresql://user@host/name"),
         ("/nowhere/at/all/ratings.db", "expected a file in an existing folder"),
         (".", "expected a file in an existing folder"),
+        ("~nobody-of-that-name/ratings.db", "expected a file in an existing folder"),
     ],
 )
 def test_invalid_store_location_raises_option_error(url: str, message: str) -> None:

@@ -14,6 +14,7 @@ from parlai.core.loader import load_agent_module
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError, one_line
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 
 
@@ -25,7 +26,7 @@ def check_agent(model_file: str, method: str, otherwise: str, datapath: str | No
     :raises ModelFileError: if there is no model.
     :raises OptionError: if the agent lacks the method.
     """
-    path = Path(modelzoo_path(datapath, model_file) if datapath else model_file).expanduser()
+    path = user_path(modelzoo_path(datapath, model_file) if datapath else model_file)
     opt = model_options(path)
     if not hasattr(agent_class(opt, f"{path}.opt"), method):
         raise OptionError(f"{path}: {opt['model']} {otherwise}")
@@ -38,7 +39,7 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
     :param flag: the option that names the model, for errors.
     :raises ModelFileError: if there is no model, or its options cannot be read.
     """
-    path = Path(model_file).expanduser()
+    path = user_path(model_file)
     where = f"{flag} {path}".lstrip()
     options = path.with_name(f"{path.name}.opt") if path.name else path
     if not (path.is_file() and options.is_file()):

@@ -22,6 +22,7 @@ from parlai_empathy.agent_kit.trained.agent import agent_class, load_agent, mode
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.modules.fingerprint import state_fingerprint
 
 FOLDERS = ("encoder", "classifier", "base", "retriever")
@@ -159,4 +160,4 @@ def _is_training(opt: Opt) -> bool:
 
 def _resolved(opt: Opt, path: str) -> Path:
     """Resolve a path or a ``zoo:`` name to a file."""
-    return Path(modelzoo_path(opt.get("datapath"), path)).expanduser()
+    return user_path(modelzoo_path(opt.get("datapath"), path))

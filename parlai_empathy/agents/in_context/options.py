@@ -19,6 +19,7 @@ from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defau
 from parlai_empathy.agents.in_context.selection import SELECTIONS
 from parlai_empathy.agents.in_context.template import PROMPTS
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.language_models.open_model import BACKENDS
 from parlai_empathy.language_models.prompt import Sampling
 from parlai_empathy.modules.hugging_face import MINILM
@@ -230,7 +231,7 @@ def cache_file(opt: Opt) -> Path | None:
     """Return the file that caches answers; None for no cache."""
     named = opt["lm_cache"]
     if named is not None:
-        return None if named.lower() in ("", "none") else Path(named).expanduser()
+        return None if named.lower() in ("", "none") else user_path(named)
     return Path(f"{opt['model_file']}.completions") if opt.get("model_file") else store_folder(opt) / "completions"
 
 

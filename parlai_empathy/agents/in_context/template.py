@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from parlai_empathy.errors import OptionError, one_line
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.language_models.prompt import Message, Prompt
 
 _OWN = Path(__file__).parent / "prompts"
@@ -116,7 +117,7 @@ def load_template(name: str) -> Template:
     :param name: one of :data:`PROMPTS`, or the path of a file.
     :raises OptionError: if it does not exist, or is not a valid template.
     """
-    path = _OWN / f"{name}.yaml" if name in PROMPTS else Path(name).expanduser()
+    path = _OWN / f"{name}.yaml" if name in PROMPTS else user_path(name)
     parts = _read(path)
     if unknown := [key for key in parts if key not in _PARTS]:
         raise OptionError(f"--prompt {path}: there is no part {unknown[0]!r}; the parts are {', '.join(_PARTS)}")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.user_path import user_path
 
 VARIABLE = "EMPATHY_SITE_SECRET"
 """The environment variable that holds the secret."""
@@ -30,7 +31,7 @@ def site_secret(store: str, environment: Mapping[str, str] = os.environ) -> byte
         return os.fsencode(given)
     if "://" in store:
         raise OptionError(f"{VARIABLE} is not set, as it must be for a store on a server: {_how()}")
-    path = Path(store).expanduser()
+    path = user_path(store)
     if not path.absolute().parent.is_dir():
         raise OptionError(f"--store {store}: expected a file in an existing folder")
     return _kept(path.with_name(f"{path.name}.secret"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.names import COUNTRIES
 
 if TYPE_CHECKING:
@@ -50,8 +50,4 @@ def notice_of(opt: Opt) -> Notice | None:
 
     if opt["distress_notice"] == "off":
         return None
-    return (
-        notice_for(opt["country"], Path(opt["help_lines"]).expanduser())
-        if opt["help_lines"]
-        else notice_for(opt["country"])
-    )
+    return notice_for(opt["country"], user_path(opt["help_lines"])) if opt["help_lines"] else notice_for(opt["country"])

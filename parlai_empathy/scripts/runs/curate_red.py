@@ -12,6 +12,7 @@ from parlai_empathy.curation.engine import open_engine
 from parlai_empathy.curation.folder_lock import locked
 from parlai_empathy.curation.text_scores import TextScorer
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.red import data_card
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
@@ -58,7 +59,7 @@ def _plan(opt: Opt) -> Plan:
     emotion = PositiveEmotion(Classifier(opt["emotion_model"], opt["datapath"])) if opt["emotion_model"] else None
     return Plan(
         _dumps(opt),
-        Path(opt["out"]).expanduser(),
+        user_path(opt["out"]),
         recipe,
         emotion,
         _toxicity(opt["toxicity"]),
@@ -74,7 +75,7 @@ def _dumps(opt: Opt) -> list[Path]:
         return build(opt, "--dumps")
     if is_sample(opt):
         raise OptionError("--edition sample: cannot be combined with --dumps: leave one of them out")
-    return [file for name in opt["dumps"] for file in files_of(Path(name).expanduser(), "--dumps")]
+    return [file for name in opt["dumps"] for file in files_of(user_path(name), "--dumps")]
 
 
 def _toxicity(what: str | None) -> TextScorer | None:

@@ -8,6 +8,7 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.analysis.differences import How
 from parlai_empathy.rating.analysis.exclusions import read_exclusions, write_exclusions
 from parlai_empathy.rating.analysis.metric_scores import read_metric_scores
@@ -28,13 +29,13 @@ def run(opt: Opt) -> Report:
     report, raters = ratings_report(f"Ratings: {path.name}", ratings, _wishes(opt))
     report.show(opt["out"])
     if opt["out"]:
-        _write_flagged(Path(opt["out"]).expanduser() / "flagged.csv", reasons(raters), opt["exclude"])
+        _write_flagged(user_path(opt["out"]) / "flagged.csv", reasons(raters), opt["exclude"])
     return report
 
 
 def _write_flagged(path: Path, flagged: dict[str, str], exclude: str | None) -> None:
     """Write the list of flagged raters, but never over the file of ``--exclude``, which may have been edited."""
-    if exclude and path.exists() and path.samefile(Path(exclude).expanduser()):
+    if exclude and path.exists() and path.samefile(user_path(exclude)):
         logging.info(f"{path} was not overwritten: it is the file of --exclude")
     else:
         write_exclusions(path, flagged)
@@ -44,7 +45,7 @@ def _check(opt: Opt) -> None:
     if not opt["ratings"]:
         raise OptionError("--ratings: name a .csv or .jsonl file of ratings")
     check_scale(opt["scale"])
-    items, out = (Path(opt[name] or "").expanduser().resolve() for name in ("items", "out"))
+    items, out = (user_path(opt[name] or "").resolve() for name in ("items", "out"))
     if opt["items"] and opt["out"] and items.parent == out:
         raise OptionError(f"--out {opt['out']}: the report would overwrite {opt['items']}: name another folder")
     for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.tasks.engagement.sets import set_file
 
 
@@ -22,4 +23,4 @@ def rated_file(name: str, opt: Mapping[str, Any]) -> Path:
     :param name: one of :data:`parlai_empathy.tasks.engagement.names.SETS`.
     """
     given = opt.get("engagement_file")
-    return Path(given).expanduser() if given else set_file(name, opt)
+    return user_path(given) if given else set_file(name, opt)

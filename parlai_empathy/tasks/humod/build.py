@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.tasks.builder import Source, obtain
 from parlai_empathy.tasks.edition import is_sample
 
@@ -23,7 +23,7 @@ SAMPLE = Path(__file__).parent / "sample" / "HUMOD_Dataset.TXT"
 def build(opt: dict[str, Any]) -> Path:
     """Return the file to read: ``opt["humod_file"]``, or that of ``opt["edition"]`` (``full`` or ``sample``)."""
     if opt.get("humod_file"):
-        return Path(os.path.expanduser(opt["humod_file"]))  # Path's own method rejects ~nobody
+        return user_path(opt["humod_file"])
     if is_sample(opt):
         return SAMPLE
     return obtain(opt["datapath"], SOURCE) / SOURCE.files[0]

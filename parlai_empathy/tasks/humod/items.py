@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, write_whole
 
 
@@ -108,7 +109,7 @@ def write_items(items: Sequence[dict[str, Any]], path: str | Path) -> None:
 
     :raises OptionError: if the file cannot be written.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)

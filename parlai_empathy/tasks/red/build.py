@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DownloadError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.tasks.edition import is_sample
 from parlai_empathy.tasks.red.reader import PARQUET
 
@@ -20,7 +21,7 @@ def build(opt: Mapping[str, Any]) -> Path:
     :raises DownloadError: if it does not exist. RED cannot be downloaded automatically.
     """
     if given := opt.get("red_file"):
-        path = Path(given).expanduser()
+        path = user_path(given)
         if not path.exists():
             raise DownloadError(f"--red-file {given}: there is no such file or folder: check its name")
         return path

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.tasks.builder import mirror_folder
 from parlai_empathy.tasks.edition import is_sample
 
@@ -27,7 +28,7 @@ def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:
     """
     if opt.get("reddit_file"):
         # ParlAI makes a number of a name such as 2006 that follows a colon in -t.
-        named = [Path(part.strip()).expanduser() for part in str(opt["reddit_file"]).split(",") if part.strip()]
+        named = [user_path(part.strip()) for part in str(opt["reddit_file"]).split(",") if part.strip()]
         if not named:
             raise DataError(f"{option} {opt['reddit_file']}: it names no dump: name one, several or a folder")
     elif is_sample(opt):

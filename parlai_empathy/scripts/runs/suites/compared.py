@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.evaluations import Evaluations
 from parlai_empathy.scripts.parts import stopping
 from parlai_empathy.scripts.parts.named_files import by_name
@@ -58,7 +58,7 @@ def eval_options(opt: Opt) -> list[str]:
 
 def evaluations(opt: Opt) -> Evaluations:
     """Return the cache of evaluations in ``--out``; without ``--out`` nothing is cached."""
-    return Evaluations(Path(opt["out"]).expanduser() / "evaluations" if opt["out"] else None)
+    return Evaluations(user_path(opt["out"]) / "evaluations" if opt["out"] else None)
 
 
 def check_any(has_some: bool, failures: Sequence[str]) -> None:

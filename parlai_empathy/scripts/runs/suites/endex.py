@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -12,6 +11,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.agent_kit.trained.agent import model_options, task_option
 from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.files.text_file import is_file
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.endex_leaderboard import AGGREGATE, JudgeScores, Sets, judge_scores, leaderboard
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
@@ -86,7 +86,7 @@ def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
     learnt = training_target(opt)
     if not (learnt and (file := task_option(opt, "red_file"))):
         return learnt, None
-    path = Path(file).expanduser().resolve()
+    path = user_path(file).resolve()
     return learnt, str(path.parent if path.name == PARQUET else path)
 
 
