@@ -17,28 +17,54 @@ def test_explicit_precision_applies_on_every_device(device: torch.device) -> Non
     assert not use_bfloat16("float32", device)
 
 
-@pytest.mark.parametrize("has_it", [True, False])
-def test_auto_precision_depends_on_device_support(has_it: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_it, raising=False)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: has_it or including_emulation)
-    assert use_bfloat16("auto", CPU) is has_it
-    assert use_bfloat16("auto", GPU) is has_it
+def _pretend(monkeypatch: pytest.MonkeyPatch, amx: bool, avx512: bool, name: str) -> None:
+    """Make torch report a CPU with these features."""
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx, raising=False)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512, raising=False)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"cpu_name": name}, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("amx", "avx512", "name", "computes", "keeps"),
+    [
+        (True, True, "Intel(R) Xeon(R)", True, True),
+        (False, True, "Intel(R) Xeon(R)", False, True),
+        (False, True, "AMD EPYC", True, True),
+        (False, False, "AMD EPYC", False, False),
+        (False, False, "Apple M2", False, False),
+    ],
+)
+def test_auto_precision_depends_on_the_cpu(
+    amx: bool, avx512: bool, name: str, computes: bool, keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _pretend(monkeypatch, amx, avx512, name)
+    assert use_bfloat16("auto", CPU) is computes
+    assert keep_in_bfloat16("auto", CPU) is keeps
     assert not use_bfloat16("auto", OTHER)
+    for chosen in (use_bfloat16, keep_in_bfloat16):
+        assert chosen("bfloat16", CPU)
+        assert not chosen("float32", CPU)
 
 
-@pytest.mark.parametrize("has_it", [True, False])
-def test_storing_in_bfloat16_needs_only_avx512_bf16(has_it: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False, raising=False)
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_it, raising=False)
-    assert keep_in_bfloat16("auto", CPU) is has_it
-    assert keep_in_bfloat16("bfloat16", CPU)
-    assert not keep_in_bfloat16("float32", CPU)
-    assert not use_bfloat16("auto", CPU)
+@pytest.mark.parametrize("native", [True, False])
+def test_auto_precision_needs_native_support_of_a_gpu(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: native or including_emulation)
+    assert use_bfloat16("auto", GPU) is native
+    assert keep_in_bfloat16("auto", GPU) is native
 
 
 def test_auto_precision_is_float32_if_torch_cannot_query_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(torch.cpu, "_is_amx_tile_supported", raising=False)
+    for check in ("_is_amx_tile_supported", "_is_avx512_bf16_supported", "get_capabilities"):
+        monkeypatch.delattr(torch.cpu, check, raising=False)
     assert not use_bfloat16("auto", CPU)
+    assert not keep_in_bfloat16("auto", CPU)
+
+
+def test_maker_of_the_cpu_is_unknown_to_older_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    _pretend(monkeypatch, amx=False, avx512=True, name="AMD EPYC")
+    monkeypatch.delattr(torch.cpu, "get_capabilities")
+    assert not use_bfloat16("auto", CPU)
+    assert keep_in_bfloat16("auto", CPU)
 
 
 def test_unknown_precision_raises_option_error() -> None:

@@ -43,8 +43,8 @@ def add_precision(group: Any) -> None:
         "--precision",
         choices=list(PRECISIONS),
         default="auto",
-        help="Number format for computing; auto: bfloat16 if the processor has units for it (a CPU's "
-        "AMX, a GPU's since Ampere), else float32.",
+        help="Number format for computing; auto: bfloat16 if the processor multiplies it faster (CPUs with AMX, AMD's "
+        "since Zen 4, GPUs since Ampere), else float32.",
     )
 
 
