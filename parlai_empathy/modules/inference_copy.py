@@ -121,5 +121,5 @@ class _Linear(nn.Linear):
 
 
 def _has_kernel() -> bool:
-    """Whether torch has the operator that :class:`_Linear` calls (meant for compiled code), and the CPU has AMX."""
+    """Whether torch has the operator of :class:`_Linear`, meant for compiled code, and the CPU is fast at it."""
     return hasattr(torch.ops.mkldnn, "_linear_pointwise") and use_bfloat16("auto", torch.device("cpu"))
