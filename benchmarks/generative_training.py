@@ -11,14 +11,14 @@ computes in float32, its default; ours in float32 and in the precision of ``--pr
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
-from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.worlds import World, create_task
-from small_model import TASK, add_gpu, parser_of, untrained
-from timing import compare
+from parlai.core.worlds import World
+from small_model import add_gpu, parser_of, steps, training_world, untrained
+from timing import compare_each
 
 from parlai_empathy.agents.generative.generative import GenerativeAgent
 
@@ -31,12 +31,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2, help="training steps of each variant per round")
     add_gpu(parser)
     arguments = parser.parse_args()
+    options = {"n_layers": arguments.layers, "dropout": 0.0, "no_cuda": not arguments.gpu}
     with tempfile.TemporaryDirectory() as folder:
-        for precision in ("float32", "auto"):
-            options = {"n_layers": arguments.layers, "dropout": 0.0, "precision": precision}
-            options["no_cuda"] = not arguments.gpu
-            ours = untrained(folder, arguments.edition, "empathy:generative", **options)
-            _measure(ours, arguments.batch, arguments.steps)
+        ours = [
+            untrained(folder, arguments.edition, "empathy:generative", **options, precision=name)
+            for name in ("float32", "auto")
+        ]
+        _measure(ours, arguments.batch, arguments.steps)
 
 
 def same_generator(agent: GenerativeAgent, **options: Any) -> TransformerGeneratorAgent:
@@ -54,27 +55,26 @@ def same_generator(agent: GenerativeAgent, **options: Any) -> TransformerGenerat
     return theirs
 
 
-def _measure(ours: GenerativeAgent, batch: int, count: int) -> None:
-    theirs = same_generator(ours, datatype="train")
-    their_world, our_world = (_world(ours.opt, agent, batch) for agent in (theirs, ours))
-    tolerance = 1e-4 if ours.opt["precision"] == "float32" else 1e-2
-    _check(their_world, our_world, tolerance)
-    steps = range(count)
-    result = compare(lambda: [their_world.parley() for _ in steps], lambda: [our_world.parley() for _ in steps])
-    tokens = float(our_world.report()["tpb"])
-    assert tokens == float(their_world.report()["tpb"])
-    _check(their_world, our_world, 10 * tolerance)
-    print(result.line(f"training, {ours.opt['precision']}", tokens * count, "tokens"))
+def _measure(ours: Sequence[GenerativeAgent], batch: int, count: int) -> None:
+    theirs = same_generator(ours[0], datatype="train")
+    their_world, *our_worlds = (training_world(agent, ours[0], batch) for agent in (theirs, *ours))
+    _check(their_world, our_worlds, 1e-4, 1e-2)
+    results = compare_each(steps(their_world, count), [steps(world, count) for world in our_worlds])
+    tokens = float(their_world.report()["tpb"])
+    assert all(tokens == float(world.report()["tpb"]) for world in our_worlds)
+    _check(their_world, our_worlds, 1e-3, 1e-1)
+    for agent, result in zip(ours, results, strict=True):
+        print(result.line(f"training, {agent.opt['precision']}", tokens * count, "tokens"))
 
 
-def _world(opt: Opt, agent: Any, batch: int) -> World:
-    return create_task(Opt({**opt, "task": TASK, "datatype": "train:ordered", "batchsize": batch}), agent)
+def _check(their_world: World, our_worlds: Sequence[World], *tolerances: float) -> None:
+    """Assert that one step of each has the same loss.
 
-
-def _check(their_world: World, our_world: World, tolerance: float) -> None:
-    """Assert that one step of both has the same loss."""
-    expected, found = (_loss(world) for world in (their_world, our_world))
-    assert abs(expected - found) <= tolerance * expected, f"the losses differ: {expected} and {found}"
+    :param tolerances: relative, of each of our worlds.
+    """
+    expected = _loss(their_world)
+    for world, tolerance in zip(our_worlds, tolerances, strict=True):
+        assert abs(expected - (found := _loss(world))) <= tolerance * expected, f"losses differ: {expected}, {found}"
 
 
 def _loss(world: World) -> float:

@@ -11,13 +11,12 @@ of ``--precision auto``.
 from __future__ import annotations
 
 import tempfile
-from typing import Any
+from collections.abc import Sequence
 
-from parlai.core.opt import Opt
-from parlai.core.worlds import World, create_task
+from parlai.core.worlds import World
 from parlais_biencoder import same_biencoder
-from small_model import TASK, add_gpu, parser_of, untrained
-from timing import compare
+from small_model import add_gpu, parser_of, steps, training_world, untrained
+from timing import compare_each
 
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 
@@ -30,27 +29,23 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1, help="training steps of each variant per round")
     add_gpu(parser)
     arguments = parser.parse_args()
+    options = {"n_layers": arguments.layers, "dropout": 0.0, "score": "dot", "no_cuda": not arguments.gpu}
     with tempfile.TemporaryDirectory() as folder:
-        for precision in ("float32", "auto"):
-            options = {"n_layers": arguments.layers, "dropout": 0.0, "score": "dot", "precision": precision}
-            options["no_cuda"] = not arguments.gpu
-            _measure(untrained(folder, arguments.edition, **options), arguments.batch, arguments.steps)
+        ours = [untrained(folder, arguments.edition, **options, precision=name) for name in ("float32", "auto")]
+        _measure(ours, arguments.batch, arguments.steps)
 
 
-def _measure(ours: RetrievalAgent, batch: int, count: int) -> None:
-    learning = ("--optimizer", "adamax", "--learningrate", str(ours.opt["learningrate"]), "--candidates", "batch")
-    theirs = same_biencoder(ours, "--datatype", "train", *learning)
-    their_world, our_world = (_world(ours.opt, agent, batch) for agent in (theirs, ours))
-    expected, found = (_loss(world) for world in (their_world, our_world))
-    tolerance = 1e-3 if ours.opt["precision"] == "float32" else 1e-2
-    assert abs(expected - found) <= tolerance * expected, f"the losses differ: {expected} and {found}"
-    steps = range(count)
-    result = compare(lambda: [their_world.parley() for _ in steps], lambda: [our_world.parley() for _ in steps])
-    print(result.line(f"training, {ours.opt['precision']}", batch * count, "examples"))
-
-
-def _world(opt: Opt, agent: Any, batch: int) -> World:
-    return create_task(Opt({**opt, "task": TASK, "datatype": "train:ordered", "batchsize": batch}), agent)
+def _measure(ours: Sequence[RetrievalAgent], batch: int, count: int) -> None:
+    learning = ("--optimizer", "adamax", "--learningrate", str(ours[0].opt["learningrate"]), "--candidates", "batch")
+    theirs = same_biencoder(ours[0], "--datatype", "train", *learning)
+    their_world, *our_worlds = (training_world(agent, ours[0], batch) for agent in (theirs, *ours))
+    expected = _loss(their_world)
+    for agent, world in zip(ours, our_worlds, strict=True):
+        tolerance = 1e-3 if agent.opt["precision"] == "float32" else 1e-2
+        assert abs(expected - (found := _loss(world))) <= tolerance * expected, f"losses differ: {expected}, {found}"
+    results = compare_each(steps(their_world, count), [steps(world, count) for world in our_worlds])
+    for agent, result in zip(ours, results, strict=True):
+        print(result.line(f"training, {agent.opt['precision']}", batch * count, "examples"))
 
 
 def _loss(world: World) -> float:

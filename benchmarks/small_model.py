@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent, create_agent_from_model_file
-from parlai.core.worlds import create_task
+from parlai.core.opt import Opt
+from parlai.core.worlds import World, create_task
 from parlai.scripts.build_dict import build_dict
 from parlai.scripts.train_model import TrainModel
 
@@ -61,6 +63,19 @@ def trained(folder: str | Path, edition: str, steps: int, **options: Any) -> str
         world.parley()
     agent.save()
     return str(agent.opt["model_file"])
+
+
+def training_world(agent: Any, like: Any, batch: int) -> World:
+    """Return a world in which the agent learns from the examples of training in their order.
+
+    :param like: the agent whose options the task has: an alternative of ParlAI's does not know ours.
+    """
+    return create_task(Opt({**like.opt, "task": TASK, "datatype": "train:ordered", "batchsize": batch}), agent)
+
+
+def steps(world: World, count: int) -> Callable[[], object]:
+    """Return a call that takes ``count`` training steps."""
+    return lambda: [world.parley() for _ in range(count)]
 
 
 def load(model_file: str, **options: Any) -> RetrievalAgent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -56,5 +56,11 @@ class Comparison:
 
 def compare(theirs: Callable[[], object], ours: Callable[[], object]) -> Comparison:
     """Time both alternately; the caller should have warmed them up."""
-    times = [(seconds(theirs), seconds(ours)) for _ in range(ROUNDS)]
-    return Comparison([one for one, _ in times], [other for _, other in times])
+    return compare_each(theirs, [ours])[0]
+
+
+def compare_each(theirs: Callable[[], object], ours: Sequence[Callable[[], object]]) -> list[Comparison]:
+    """Time the alternative and each of our variants in turn; return one comparison per variant."""
+    times = [[seconds(run) for run in (theirs, *ours)] for _ in range(ROUNDS)]
+    alternative, *variants = (list(each) for each in zip(*times, strict=True))
+    return [Comparison(alternative, variant) for variant in variants]
