@@ -67,10 +67,15 @@ def _head() -> str:
         "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, alternating, "
         "at least five times each, and checks that both give the same answers; its file in `benchmarks/` says what is "
         "compared. Rates are medians; after the median ratio, the lowest and highest are given in parentheses."
-        f"\n\nPython {platform.python_version()}, {os.cpu_count()} cores, {threads} thread(s) per process, "
+        f"\n\nPython {platform.python_version()}, {_processor()}, {os.cpu_count()} cores, {threads} threads per process, "
         f"{torch.cuda.get_device_name() if torch.cuda.is_available() else 'no GPU'}. On a CPU `--precision auto` means "
         f"{'bfloat16' if use_bfloat16('auto', torch.device('cpu')) else 'float32'} here."
     )
+
+
+def _processor() -> str:
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # not in older releases
+    return str(capabilities.get("cpu_name") or platform.machine())
 
 
 def _section(name: str, title: str, has_editions: bool, edition: str) -> str:
