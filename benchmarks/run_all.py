@@ -61,15 +61,16 @@ def _written() -> dict[str, str]:
 
 
 def _head() -> str:
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
     threads = os.environ.get("OMP_NUM_THREADS", os.cpu_count())
+    precision = "bfloat16" if use_bfloat16("auto", torch.device("cpu")) else "float32"
     return (
         "# Benchmarks\n\n"
         "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, alternating, "
         "at least five times each, and checks that both give the same answers; its file in `benchmarks/` says what is "
-        "compared. Rates are medians; after the median ratio, the lowest and highest are given in parentheses."
-        f"\n\nPython {platform.python_version()}, {_processor()}, {os.cpu_count()} cores, {threads} threads per process, "
-        f"{torch.cuda.get_device_name() if torch.cuda.is_available() else 'no GPU'}. On a CPU `--precision auto` means "
-        f"{'bfloat16' if use_bfloat16('auto', torch.device('cpu')) else 'float32'} here."
+        "compared. Rates are medians; after the median ratio, the lowest and highest are given in parentheses.\n\n"
+        f"Python {platform.python_version()}, {_processor()}, {os.cpu_count()} cores, {threads} threads per process, "
+        f"{gpu}. On a CPU `--precision auto` means {precision} here."
     )
 
 
