@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Torch's threads wait for each other: on a busy machine with few cores, one thread is many times faster than two.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: install demo test bench lint docs clean
+.PHONY: install demo test bench lint docs pictures clean
 
 install: .venv/installed
 
@@ -39,6 +39,10 @@ lint: install
 docs: install
 	$(BIN)/python docs/commands.py
 	$(BIN)/python -m parlai_empathy.zoo.card
+
+# Needs Chromium.
+pictures: install
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf .venv build dist *.egg-info empathy_demo
