@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 
@@ -72,7 +73,7 @@ def validate_at_end(train_model: Any) -> None:
         return times
 
     def watched_train_steps(self: Any) -> Any:
-        _watch(self, self.world, over)
+        _watch(self, self.world, ask, over)
         for logged in train_steps(self):
             if self._total_epochs >= self.max_num_epochs:
                 _validate(self, self.world, over)
@@ -99,14 +100,21 @@ def _validate(loop: Any, world: Any, over: type[Exception]) -> None:
     world.reset_metrics()
 
 
-def _watch(loop: Any, world: Any, over: type[Exception]) -> None:
-    """Also validate if an agent ends the training, at the end of its learning-rate schedule."""
+def _watch(loop: Any, world: Any, ask: Callable[[Any, Any], Any], over: type[Exception]) -> None:
+    """Also count and validate the step with which an agent ends the training, at the end of its learning-rate schedule.
+
+    :param ask: ParlAI's ``_get_time``, which also computes how many epochs are done.
+    """
     parley, world_of = type(world).parley, weakref.ref(world)  # ParlAI frees the world at the end
 
     def parley_or_validate() -> None:
         try:
             parley(world_of())
-        except over:
+        except over:  # after the weights were updated, but before ParlAI counts the step
+            loop.parleys += 1
+            loop._train_steps = loop.parleys // loop.update_freq
+            loop._last_log_steps += 1 / loop.update_freq
+            ask(loop, world_of())
             _validate(loop, world_of(), over)
             raise
 

@@ -31,7 +31,7 @@ def validated(module: Any, folder: Path, **options: Any) -> list[int]:
         ({"max_train_time": 0.001, "batchsize": 8}, [1]),
         ({"max_train_steps": 3, "batchsize": 8, "validation_every_n_steps": 2}, [2, 3]),
         # A learning-rate schedule, which also ends the training.
-        ({"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}, [2]),
+        ({"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}, [3]),
     ],
 )
 def test_training_ends_with_a_validation(tmp_path: Path, options: dict[str, Any], steps: list[int]) -> None:
@@ -48,7 +48,7 @@ def test_final_train_report_is_logged_once(tmp_path: Path) -> None:
 
 def test_last_step_is_not_validated_twice(tmp_path: Path) -> None:
     options = {"max_train_steps": 3, "batchsize": 8, "lr_scheduler": "linear", "warmup_updates": 1}
-    assert validated(train_model_module, tmp_path, **options, validation_every_n_steps=1) == [1, 2]
+    assert validated(train_model_module, tmp_path, **options, validation_every_n_steps=1) == [1, 2, 3]
 
 
 def test_disabled_validation_is_not_run_at_the_end(tmp_path: Path) -> None:
@@ -148,6 +148,7 @@ def test_unrepaired_parlai_counts_steps_not_taken(tmp_path: Path) -> None:
     [
         {"num_epochs": 1},
         {"max_train_steps": 3},
+        {"max_train_steps": 3, "lr_scheduler": "linear", "warmup_updates": 1},
         {"max_train_time": 0.001},
         {"num_epochs": 9, "validation_every_n_steps": 1, "validation_patience": 1, "learningrate": 1e-9},
     ],
