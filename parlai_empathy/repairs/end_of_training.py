@@ -38,11 +38,13 @@ def only_evaluate_finished(train_model: Any) -> None:
     train_steps, over = train_model.TrainLoop.train_steps, train_model.StopTrainException
 
     def is_over(self: Any) -> bool:
+        best, cutoff, sign = self.best_valid, self.opt["validation_cutoff"], self.valid_optim
         return bool(
             self._preempted_epochs >= self.max_num_epochs
             or self._train_steps >= self.max_train_steps
             or self.train_time.total > self.max_train_time
             or 0 < self.opt["validation_patience"] <= self.impatience
+            or (best is not None and sign * best >= sign * cutoff)
         )
 
     def remaining_steps(self: Any) -> Any:

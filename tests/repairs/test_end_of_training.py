@@ -151,6 +151,8 @@ def test_unrepaired_parlai_counts_steps_not_taken(tmp_path: Path) -> None:
         {"max_train_steps": 3, "lr_scheduler": "linear", "warmup_updates": 1},
         {"max_train_time": 0.001},
         {"num_epochs": 9, "validation_every_n_steps": 1, "validation_patience": 1, "learningrate": 1e-9},
+        {"num_epochs": 9, "validation_every_n_steps": 1, "validation_cutoff": 0.0},
+        {"num_epochs": 9, "validation_every_n_steps": 1, "validation_metric": "loss", "validation_cutoff": 99.0},
     ],
 )
 def test_finished_training_is_only_evaluated_again(tmp_path: Path, end: dict[str, Any]) -> None:
