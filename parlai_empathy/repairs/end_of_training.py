@@ -1,12 +1,15 @@
-"""The end of a training. ParlAI forgets the best model when it resumes, trains on after a finished training, and does
-not validate the last steps.
+"""The end of a training, and going on from there. ParlAI forgets the best model when it resumes, resumes from an old
+checkpoint although the model is newer, trains on after a finished training, and does not validate the last steps.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -27,6 +30,31 @@ def keep_best_model(train_model: Any) -> None:
             self.parleys = self._train_steps * self.update_freq  # ParlAI derives its steps from these
 
     train_model.TrainLoop.__init__ = __init__
+
+
+def resume_from_newest(train_model: Any) -> None:
+    """Resume from the model if it is newer than the checkpoint: ParlAI always prefers the checkpoint, and so takes the
+    steps since an old one, such as that of an earlier Ctrl-C, once more.
+    """
+    begin = train_model.TrainLoop.__init__
+
+    def __init__(self: Any, opt: Any) -> None:
+        if _is_newer_than_checkpoint(opt.get("model_file")):
+            opt["load_from_checkpoint"] = False
+        begin(self, opt)
+
+    train_model.TrainLoop.__init__ = __init__
+
+
+def _is_newer_than_checkpoint(model_file: str | None) -> bool:
+    if not (model_file and os.path.exists(model_file)):
+        return False
+    try:
+        files = [Path(f"{model_file}{ending}.trainstats").read_bytes() for ending in ("", ".checkpoint")]
+        model, checkpoint = (json.loads(file)["train_steps"] for file in files)
+    except (OSError, ValueError, KeyError):  # one is missing or broken; ParlAI reads that of the checkpoint
+        return False
+    return bool(model > checkpoint)
 
 
 def only_evaluate_finished(train_model: Any) -> None:

@@ -117,6 +117,33 @@ def test_resumed_training_keeps_validation_schedule(tmp_path: Path) -> None:
     assert validated(train_model_module, tmp_path, **options, max_train_steps=8) == [4, 8]
 
 
+def save_after(folder: Path, model: int, checkpoint: int) -> None:
+    """Save a model and its checkpoint, whose weights are 0, as if after that many steps."""
+    validated(train_model_module, folder, max_train_steps=4, batchsize=8)
+    spoil_the_checkpoint(folder)
+    for ending, steps in (("", model), (".checkpoint", checkpoint)):
+        stats = folder / f"model{ending}.trainstats"
+        stats.write_text(json.dumps({**json.loads(stats.read_text()), "train_steps": steps}))
+
+
+def resumed(module: Any, folder: Path) -> tuple[int, str]:
+    """Begin a training again; return the steps that it counts, and from which file it goes on."""
+    options = {**TINY, "batchsize": 8, "model_file": str(folder / "model"), "dict_file": str(folder / "model.dict")}
+    loop = module.TrainLoop(train_model_module.setup_args().parse_kwargs(**options))
+    has_weights = any(weights.any() for weights in loop.agent.model.parameters())
+    return loop._train_steps, "model" if has_weights else "checkpoint"
+
+
+def test_training_resumes_from_model_or_checkpoint_whichever_is_newer(tmp_path: Path) -> None:
+    save_after(tmp_path, model=2, checkpoint=4)
+    assert resumed(train_model_module, tmp_path) == (4, "checkpoint")
+    save_after(tmp_path, model=4, checkpoint=2)
+    assert resumed(train_model_module, tmp_path) == (4, "model")
+    assert resumed(unrepaired("parlai.scripts.train_model"), tmp_path) == (2, "checkpoint")
+    (tmp_path / "model").unlink()
+    assert resumed(train_model_module, tmp_path) == (2, "checkpoint")
+
+
 # --- a finished training stays finished -------------------------------------------------------------------------------
 
 
