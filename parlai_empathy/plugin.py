@@ -286,6 +286,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.scripts.train_model": [
         end_of_training.keep_best_model,
         end_of_training.resume_from_newest,
+        end_of_training.draw_other_examples,
         end_of_training.only_evaluate_finished,
         end_of_training.validate_at_end,
         interruption.save_on_signal,

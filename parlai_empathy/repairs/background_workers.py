@@ -36,14 +36,16 @@ def seed_workers(worlds: Any) -> None:
     """Seed the examples that each worker draws with ``--seed``: Python seeds every forked process at random.
 
     With one worker, trainings are then reproducible; with several, the order depends on which has a batch ready first.
+    A resumed training draws other examples than at its beginning.
     """
     world = worlds.BackgroundWorkerDynamicBatchWorld
     launch = world.launch_process.__func__
 
-    def launch_process(cls: Any, index: int, opt: Any, *args: Any) -> None:
+    def launch_process(cls: Any, index: int, opt: Any, model_agent: Any, process_queue: Any) -> None:
         if opt.get("seed") is not None:
-            random.seed(f"{opt['seed']} {index}")
-        launch(cls, index, opt, *args)
+            updates = getattr(model_agent, "_number_training_updates", 0)
+            random.seed(f"{opt['seed']} {index}{f' {updates}' if updates else ''}")
+        launch(cls, index, opt, model_agent, process_queue)
 
     world.launch_process = classmethod(launch_process)
 

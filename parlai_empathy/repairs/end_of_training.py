@@ -1,5 +1,6 @@
 """The end of a training, and going on from there. ParlAI forgets the best model when it resumes, resumes from an old
-checkpoint although the model is newer, trains on after a finished training, and does not validate the last steps.
+checkpoint although the model is newer, draws the first examples once more, trains on after a finished training, and
+does not validate the last steps.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +57,20 @@ def _is_newer_than_checkpoint(model_file: str | None) -> bool:
     except (OSError, ValueError, KeyError):  # one is missing or broken; ParlAI reads that of the checkpoint
         return False
     return bool(model > checkpoint)
+
+
+def draw_other_examples(train_model: Any) -> None:
+    """Let a resumed training with ``--seed`` draw other examples than at its beginning: ParlAI draws the same again, so
+    that a training which is often stopped never sees some examples.
+    """
+    train_steps = train_model.TrainLoop.train_steps
+
+    def seeded_train_steps(self: Any) -> Any:
+        if self._train_steps and self.opt.get("seed") is not None:
+            random.seed(f"{self.opt['seed']} {self._train_steps} {train_model.get_rank()}")
+        return train_steps(self)
+
+    train_model.TrainLoop.train_steps = seeded_train_steps
 
 
 def only_evaluate_finished(train_model: Any) -> None:

@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -57,9 +58,10 @@ def first_draw(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(BackgroundWorkerDynamicBatchWorld, "__init__", stop)
 
-    def draw(index: int, **options: Any) -> float:
+    def draw(index: int, updates: int = 0, **options: Any) -> float:
+        agent = SimpleNamespace(_number_training_updates=updates)
         with pytest.raises(Begun):
-            BackgroundWorkerDynamicBatchWorld.launch_process(index, options, None, None)
+            BackgroundWorkerDynamicBatchWorld.launch_process(index, options, agent, None)
         return random.random()
 
     return draw
@@ -69,6 +71,10 @@ def test_each_worker_gets_its_own_random_seed(first_draw: Any) -> None:
     draws = [first_draw(index, seed=seed) for seed in (1, 2) for index in (0, 1)]
     assert len(set(draws)) == 4
     assert draws == [first_draw(index, seed=seed) for seed in (1, 2) for index in (0, 1)]
+
+
+def test_worker_of_resumed_training_gets_another_random_seed(first_draw: Any) -> None:
+    assert len({first_draw(0, updates, seed=1) for updates in (0, 5, 10)}) == 3
 
 
 def test_worker_without_seed_option_is_not_seeded(first_draw: Any) -> None:

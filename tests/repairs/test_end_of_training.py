@@ -12,6 +12,8 @@ from parlai.scripts import train_model as train_model_module
 from parlai_as_it_comes import unrepaired
 from tiny_parts import SIZES, TASK
 
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
+
 TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval"}
 ONCE: dict[str, Any] = {"num_epochs": 1, "batchsize": 100, "save_after_valid": True}
 
@@ -142,6 +144,37 @@ def test_training_resumes_from_model_or_checkpoint_whichever_is_newer(tmp_path: 
     assert resumed(unrepaired("parlai.scripts.train_model"), tmp_path) == (2, "checkpoint")
     (tmp_path / "model").unlink()
     assert resumed(train_model_module, tmp_path) == (2, "checkpoint")
+
+
+def examples_of(module: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, steps: int) -> list[str]:
+    """Train up to a step; return the texts of the examples, batch after batch."""
+    texts: list[str] = []
+    batchify = RetrievalAgent.batchify
+
+    def noted(self: Any, observations: Any, *args: Any, **kwargs: Any) -> Any:
+        texts.extend(observation["text"] for observation in observations if "labels" in observation)
+        return batchify(self, observations, *args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RetrievalAgent, "batchify", noted)
+        validated(module, folder, max_train_steps=steps, batchsize=8, seed=1)
+    return texts
+
+
+def test_resumed_training_with_seed_draws_other_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = examples_of(train_model_module, tmp_path / "one", monkeypatch, steps=3)
+    assert len(first) == 24
+    assert examples_of(train_model_module, tmp_path / "same", monkeypatch, steps=3) == first
+    second = examples_of(train_model_module, tmp_path / "one", monkeypatch, steps=6)
+    assert len(second) == 24
+    # Of 624 examples, 24 drawn twice at random have one in common on average, and five or more once in 400 times.
+    assert len({*first} & {*second}) < 5
+    assert examples_of(train_model_module, tmp_path / "same", monkeypatch, steps=6) == second
+
+
+def test_unrepaired_parlai_draws_first_examples_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = examples_of(train_model_module, tmp_path, monkeypatch, steps=3)
+    assert examples_of(unrepaired("parlai.scripts.train_model"), tmp_path, monkeypatch, steps=6) == first
 
 
 # --- a finished training stays finished -------------------------------------------------------------------------------
