@@ -304,7 +304,11 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     ],
     "parlai.utils.distributed": [several_cpus.train_on_several_cpus],
     "parlai.utils.world_logging": [output_folders.make_for_logs],
-    "parlai.scripts.eval_model": [output_folders.make_for_reports, missing_options.report_missing_evaluation_task],
+    "parlai.scripts.eval_model": [
+        output_folders.make_for_reports,
+        output_folders.report_missing_base,
+        missing_options.report_missing_evaluation_task,
+    ],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],
 }
