@@ -285,6 +285,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
     "parlai.scripts.train_model": [
         end_of_training.keep_best_model,
+        end_of_training.forget_other_metric,
         end_of_training.resume_from_newest,
         end_of_training.draw_other_examples,
         end_of_training.only_evaluate_finished,

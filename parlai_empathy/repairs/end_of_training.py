@@ -34,6 +34,21 @@ def keep_best_model(train_model: Any) -> None:
     train_model.TrainLoop.__init__ = __init__
 
 
+def forget_other_metric(train_model: Any) -> None:
+    """Let a training resumed with another ``--validation-metric`` choose its best model anew: ParlAI compares the new
+    metric with the best value of the old one, which may be out of its reach. Until then the model stays as it is.
+    """
+    begin = train_model.TrainLoop.__init__
+
+    def __init__(self: Any, opt: Any) -> None:
+        begin(self, opt)
+        measured = [report.get(opt["validation_metric"]) for report in self.valid_reports]
+        if measured and self.best_valid not in measured:
+            self.best_valid, self.impatience = None, 0
+
+    train_model.TrainLoop.__init__ = __init__
+
+
 def resume_from_newest(train_model: Any) -> None:
     """Resume from the model if it is newer than the checkpoint: ParlAI always prefers the checkpoint, and so takes the
     steps since an old one, such as that of an earlier Ctrl-C, once more.

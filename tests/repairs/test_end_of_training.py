@@ -15,6 +15,7 @@ from tiny_parts import SIZES, TASK
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 
 TINY: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval"}
+METRIC = "mrr"  # by which the best model is chosen
 ONCE: dict[str, Any] = {"num_epochs": 1, "batchsize": 100, "save_after_valid": True}
 
 
@@ -71,8 +72,10 @@ def spoil_the_checkpoint(folder: Path) -> None:
     checkpoint = torch.load(folder / "model.checkpoint", weights_only=False)
     checkpoint["model"] = {name: torch.zeros_like(weights) for name, weights in checkpoint["model"].items()}
     torch.save(checkpoint, folder / "model.checkpoint")
-    stats = folder / "model.checkpoint.trainstats"
-    stats.write_text(json.dumps({**json.loads(stats.read_text()), "best_valid": 2.0}))  # the metric is at most 1
+    path = folder / "model.checkpoint.trainstats"
+    stats = json.loads(path.read_text())
+    stats["best_valid"] = stats["valid_reports"][0][METRIC] = 2.0  # the metric is at most 1
+    path.write_text(json.dumps(stats))
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -111,6 +114,27 @@ def test_resumed_training_final_report_is_of_the_best_model(tmp_path: Path) -> N
     stats = stats_of(tmp_path)
     assert stats["valid_reports"][-1]["loss"] != pytest.approx(of_the_best)
     assert stats["final_valid_report"]["loss"] == pytest.approx(of_the_best)
+
+
+def best_of_each_metric(module: Any, folder: Path) -> tuple[float, float]:
+    """Take two steps and then two more, with another validation metric; return the best value of each."""
+    validated(train_model_module, folder, max_train_steps=2, batchsize=8, validation_metric="loss")
+    first = stats_of(folder)["best_valid"]
+    validated(module, folder, max_train_steps=4, batchsize=8, validation_metric=METRIC)
+    return first, stats_of(folder)["best_valid"]
+
+
+def test_resumed_training_with_another_metric_chooses_its_best_model_anew(tmp_path: Path) -> None:
+    first, second = best_of_each_metric(train_model_module, tmp_path)
+    assert first > 1
+    assert second == stats_of(tmp_path)["valid_reports"][-1][METRIC] < 1
+    last = torch.load(tmp_path / "model.checkpoint", weights_only=False)["model"]
+    assert all(torch.equal(last[name], weight) for name, weight in weights(tmp_path).items())
+
+
+def test_unrepaired_parlai_compares_different_metrics(tmp_path: Path) -> None:
+    first, second = best_of_each_metric(unrepaired("parlai.scripts.train_model"), tmp_path)
+    assert first == second > 1
 
 
 def test_resumed_training_keeps_validation_schedule(tmp_path: Path) -> None:
