@@ -92,9 +92,11 @@ def only_evaluate_finished(train_model: Any) -> None:
     """When the command of a finished training is run again, only evaluate its model: ParlAI checks for the end after
     each step, and so would train one more step each time.
 
-    A training that was stopped before its last validation validates first.
+    A training that was stopped before its last validation validates first. An agent that ends trainings itself, at a
+    validation, says so in an attribute ``has_finished``.
     """
     train_steps, over = train_model.TrainLoop.train_steps, train_model.StopTrainException
+    validate = train_model.TrainLoop.validate
 
     def is_over(self: Any) -> bool:
         best, cutoff, sign = self.best_valid, self.opt["validation_cutoff"], self.valid_optim
@@ -104,7 +106,16 @@ def only_evaluate_finished(train_model: Any) -> None:
             or self.train_time.total > self.max_train_time
             or 0 < self.opt["validation_patience"] <= self.impatience
             or (best is not None and sign * best >= sign * cutoff)
+            or getattr(self.agent, "has_finished", False)
         )
+
+    def validate_or_save(self: Any) -> bool:
+        try:
+            return bool(validate(self))
+        except over:  # by the agent; ParlAI would save no checkpoint
+            if self.opt.get("save_after_valid"):
+                self.save_model(".checkpoint")
+            raise
 
     def remaining_steps(self: Any) -> Any:
         if is_over(self):
@@ -117,7 +128,7 @@ def only_evaluate_finished(train_model: Any) -> None:
             self.world.parley = parley
         yield from train_steps(self)
 
-    train_model.TrainLoop.train_steps = remaining_steps
+    train_model.TrainLoop.validate, train_model.TrainLoop.train_steps = validate_or_save, remaining_steps
 
 
 def validate_at_end(train_model: Any) -> None:

@@ -156,6 +156,11 @@ class DeepmojiAgent(JudgeAgent):
         self._reload_best()
         self._thaw()
 
+    @property
+    def has_finished(self) -> bool:
+        """Whether chain-thaw's last stage has ended."""
+        return bool(self._chain and self._chain.is_over)
+
     def _reload_best(self) -> None:
         """Reload the best model so far, which ParlAI has saved; without a model file, keep the current weights."""
         path = self.opt.get("model_file")

@@ -319,6 +319,8 @@ def test_chain_thaw_trains_one_layer_per_stage(
     assert seen[6][1] == set(LAYERS)
     assert [rate for _, _, rate in seen] == [2e-6] * 2 + [1e-6] * 5
     assert changed(weights(tmp_path / "model"), saved) == set()
+    train(tmp_path / "model", **begin, **NO_GAIN)
+    assert len(seen) == 7, "the same command only evaluates the model, as it has ended"
 
 
 def test_chain_thaw_resumes_in_the_saved_stage(tmp_path: Path, published: Path) -> None:
