@@ -126,7 +126,6 @@ def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
     from pyarrow import parquet
 
     from parlai_empathy.curation.curate import FILE, Plan, curate
-    from parlai_empathy.curation.engine import open_engine
     from parlai_empathy.curation.recipe import Recipe
     from parlai_empathy.metrics.specificity import common_words
 
@@ -134,9 +133,7 @@ def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
     with tempfile.TemporaryDirectory(dir=dump.parent) as folder:
         plan = Plan([dump], Path(folder), Recipe(), with_ids=True, memory=memory, threads=os.cpu_count() or 1)
         begin = time.perf_counter()
-        engine = open_engine("duckdb", plan.work / "engine", memory, plan.threads)
-        curate(plan, engine)
-        engine.close()
+        curate(plan)
         took, peak = time.perf_counter() - begin, _peak()  # before the posts are read back
         table = parquet.read_table(plan.folder / FILE, columns=["id", "label"])
     return took, peak, [tuple(row.values()) for row in table.to_pylist()]

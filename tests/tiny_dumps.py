@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from parlai_empathy.curation.curate import FILE, Curated, Plan, curate
-from parlai_empathy.curation.engine import open_engine
 from parlai_empathy.curation.recipe import Recipe
 
 PACKERS = {
@@ -136,15 +135,11 @@ def write_dump(path: Path, posts: Iterable[dict[str, Any]]) -> Path:
     return path
 
 
-def run(dumps: Sequence[Path], folder: Path, engine: str = "duckdb", **options: Any) -> Curated:
+def run(dumps: Sequence[Path], folder: Path, **options: Any) -> Curated:
     """Curate dumps into a folder. ``recipe`` has the recipe's constants; other options are for the plan."""
     recipe = Recipe(**{"kappa": KAPPA, **options.pop("recipe", {})})
     plan = Plan(dumps, folder, recipe, **{"with_ids": True, "memory": "1GB", "threads": 1, **options})
-    opened = open_engine(engine, plan.work / "engine", plan.memory, plan.threads)
-    try:
-        return curate(plan, opened)
-    finally:
-        opened.close()
+    return curate(plan)
 
 
 def records(folder: Path) -> list[dict[str, Any]]:

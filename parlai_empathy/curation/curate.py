@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,8 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.curation.duck import clear_errors, stoppable
 from parlai_empathy.curation.engagement import MILLION, Measures, measure
-from parlai_empathy.curation.engine import Engine
+from parlai_empathy.curation.engine import Engine, open_engine
+from parlai_empathy.curation.folder_lock import locked
 from parlai_empathy.curation.negative_samples import KINDS
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.curation.relations import gather, relate
@@ -52,13 +54,15 @@ class Curated:
 
 @dataclass(frozen=True)
 class Plan:
-    """The inputs of a curation, except the engine.
+    """The inputs of a curation.
 
     :param dumps: in any order: it has no influence on which posts are chosen.
     :param folder: for ``red.parquet``, and for ``work`` with the files that another run can reuse.
     :param emotion: scores how positive replies are; None leaves emotional engagement out.
     :param toxicity: scores how toxic posts are; None keeps all posts.
     :param negatives: share of the posts for which a negative sample is added.
+    :param engine: one of :data:`~parlai_empathy.curation.engine.ENGINES`.
+    :param spark_master: Spark's master; None uses Spark's own settings.
     :raises OptionError: if only emotional engagement has a weight, but it is not measured.
     """
 
@@ -71,6 +75,8 @@ class Plan:
     with_ids: bool = False
     memory: str = "4GB"
     threads: int = 2
+    engine: str = "duckdb"
+    spark_master: str | None = None
 
     def __post_init__(self) -> None:
         if not any(self.recipe.weights.get(name) for name in self.dimensions):
@@ -90,16 +96,22 @@ class Plan:
         return self.folder / "work"
 
 
-def curate(plan: Plan, engine: Engine) -> Curated:
+def curate(plan: Plan, finish: Callable[[Curated], object] = lambda curated: None) -> Curated:
     """Write ``red.parquet``.
 
-    :raises DataError: if no dump holds a post, or the folder cannot be written to.
-    :raises OptionError: if DuckDB's memory limit is too low.
+    :param finish: called with the result before another run may write to the folder.
+    :raises DataError: if no dump holds a post, another run writes to the folder, or the folder cannot be written to.
+    :raises OptionError: if DuckDB's memory limit is too low, or for an engine that does not start.
+    :raises MissingDependencyError: if the engine is not installed.
     :raises NotComputableError: if there are too few posts to choose from.
     :raises KeyboardInterrupt: on Ctrl-C, whichever step is running.
     """
-    with stoppable(), clear_errors(plan.memory, plan.folder):
-        return _curate(plan, engine)
+    with locked(plan.work):
+        opened = open_engine(plan.engine, plan.work / "engine", plan.memory, plan.threads, plan.spark_master)
+        with closing(opened) as engine, stoppable(), clear_errors(plan.memory, plan.folder):
+            curated = _curate(plan, engine)
+        finish(curated)
+    return curated
 
 
 def _curate(plan: Plan, engine: Engine) -> Curated:

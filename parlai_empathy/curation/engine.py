@@ -21,12 +21,7 @@ ENGINES = ("duckdb", "spark")
 
 
 class Engine(Protocol):
-    """Runs SQL over Parquet files.
-
-    :param name: one of :data:`ENGINES`.
-    """
-
-    name: str
+    """Runs SQL over Parquet files."""
 
     def view(self, name: str, files: Sequence[Path]) -> None:
         """Create or replace the view ``name`` of Parquet files with the same schema."""
@@ -80,8 +75,6 @@ def exactly(engine: Engine, query: str, size: int) -> Iterator[Any]:
 
 
 class _Duck:
-    name = "duckdb"
-
     def __init__(self, folder: Path, memory: str, threads: int) -> None:
         self._folder = folder
         shutil.rmtree(folder, ignore_errors=True)  # left over from a killed run
@@ -137,8 +130,6 @@ def _address(path: Path) -> str:
 
 
 class _Spark:
-    name = "spark"
-
     def __init__(self, folder: Path, master: str | None) -> None:
         try:
             from pyspark.sql import SparkSession

@@ -16,9 +16,9 @@ from parlai_empathy.reports.report import Report, Table
 _SUBREDDITS = 30  # rows of their own on the card; the others are counted together
 
 
-def data_card(curated: Curated, plan: Plan, engine: str) -> Report:
+def data_card(curated: Curated, plan: Plan) -> Report:
     """Return the card."""
-    tables = [_classes(curated), _constants(curated, plan, engine), _lines(curated), _subreddits(curated)]
+    tables = [_classes(curated), _constants(curated, plan), _lines(curated), _subreddits(curated)]
     return Report("RED: posts that people engaged with, and posts that they did not", tables, [_plot(curated)])
 
 
@@ -40,7 +40,7 @@ def _classes(curated: Curated) -> Table:
     return Table("Classes", header, rows, notes)
 
 
-def _constants(curated: Curated, plan: Plan, engine: str) -> Table:
+def _constants(curated: Curated, plan: Plan) -> Table:
     recipe, measures = plan.recipe, curated.measures
     rows: list[list[Cell]] = [
         [name.upper(), recipe.weights.get(name, 0.0), measures.alphas[name], measures.medians[name]]
@@ -51,7 +51,8 @@ def _constants(curated: Curated, plan: Plan, engine: str) -> Table:
         f"{measures.mean / MILLION:.6f}, its standard deviation {measures.deviation / MILLION:.6f}; a post is chosen "
         f"if it lies more than {recipe.kappa:g} of these from the mean. "
         f"An edited reply counts for {recipe.edited_reply} words, a reply to the parent for {recipe.parent_reply} "
-        f"upvotes. {recipe.valid_share:.0%} of the threads are for validation. Seed {recipe.seed}, engine {engine}.",
+        f"upvotes. {recipe.valid_share:.0%} of the threads are for validation. Seed {recipe.seed}, engine "
+        f"{plan.engine}.",
         *(f"{name}: {text}" for name, text in curated.scorers.items()),
     ]
     if not plan.toxicity:

@@ -33,8 +33,9 @@ from tiny_dumps import (
     write_dump,
 )
 
-from parlai_empathy.curation import blocks, text_scores, unpack
-from parlai_empathy.curation.curate import Curated
+from parlai_empathy.curation import blocks, curate, text_scores, unpack
+from parlai_empathy.curation.curate import Curated, Plan
+from parlai_empathy.curation.engine import Engine
 from parlai_empathy.errors import DataError, NotComputableError, OptionError
 from parlai_empathy.tasks.reddit import cleaning
 from parlai_empathy.tasks.reddit.lines import read_lines
@@ -241,6 +242,31 @@ def test_texts_missed_by_a_read_error_are_scored_next_time(
     assert again.measures.posts > first.measures.posts
     run(dumps, tmp_path / "new", emotion=ByLength(), toxicity=ByLength())
     assert records(tmp_path / "out") == records(tmp_path / "new")
+
+
+# --- several runs ----------------------------------------------------------------------------------------------------
+
+
+def test_second_run_in_same_folder_is_refused_and_leaves_the_first_alone(
+    dumps: list[Path],
+    rows: list[dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    assert_one_line: OneLine,
+) -> None:
+    def with_a_second(plan: Plan, engine: Engine) -> Curated:
+        (kept := plan.work / "engine" / "spilled").touch()
+        with pytest.raises(DataError) as caught:
+            run(dumps, tmp_path)
+        assert_one_line(caught.value, f"another run writes to {tmp_path / 'work'}: wait for it to end")
+        assert kept.exists()
+        return first(plan, engine)
+
+    first = curate._curate
+    monkeypatch.setattr(curate, "_curate", with_a_second)
+    run(dumps, tmp_path)
+    assert records(tmp_path) == rows
+    assert not (tmp_path / "work" / "engine").exists()
 
 
 # --- constants -------------------------------------------------------------------------------------------------------

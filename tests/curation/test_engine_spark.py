@@ -14,7 +14,7 @@ from pyarrow import parquet
 from tiny_dumps import KAPPA, LARGE, ByLength, random_posts, records, run, write_dump
 
 from parlai_empathy.curation import selection, text_scores
-from parlai_empathy.curation.curate import Curated, Plan, curate
+from parlai_empathy.curation.curate import Curated, Plan, _curate
 from parlai_empathy.curation.engine import Engine, exactly, open_engine
 from parlai_empathy.curation.recipe import Recipe
 from parlai_empathy.errors import OptionError
@@ -51,7 +51,7 @@ def both(spark: Engine, dumps: list[Path], folder: Path, **options: Any) -> tupl
     """Curate the same dumps with DuckDB and Spark, in two folders."""
     recipe = options.pop("recipe", {"kappa": KAPPA})
     plan = Plan(dumps, folder / "spark", Recipe(**recipe), with_ids=True, memory="1GB", threads=1, **options)
-    return run(dumps, folder / "duckdb", recipe=recipe, **options), curate(plan, spark)
+    return run(dumps, folder / "duckdb", recipe=recipe, **options), _curate(plan, spark)
 
 
 def assert_same(folder: Path, duckdb: Curated, spark: Curated) -> None:

@@ -45,7 +45,7 @@ def curated(**changes: Any) -> Curated:
 
 
 def card(changes: dict[str, Any] | None = None, recipe: dict[str, Any] | None = None, **plan: Any) -> Report:
-    return data_card(curated(**(changes or {})), Plan([], Path("out"), Recipe(**(recipe or {})), **plan), "duckdb")
+    return data_card(curated(**(changes or {})), Plan([], Path("out"), Recipe(**(recipe or {})), **plan))
 
 
 def notes(report: Report, place: int) -> str:

@@ -13,8 +13,9 @@ from pyarrow import parquet
 from tiny_dumps import KAPPA, LARGE, lines, plainly, random_posts, records, write_dump
 
 from parlai_empathy.curation.curate import Curated, Plan
-from parlai_empathy.curation.engine import Engine
 from parlai_empathy.errors import DataError, ModelFileError, NotComputableError, OptionError
+from parlai_empathy.reports.red import data_card
+from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.curate_red import CurateRed
 from parlai_empathy.scripts.runs import curate_red as runs
 from parlai_empathy.tasks.reddit.build import SAMPLE
@@ -194,19 +195,18 @@ def test_out_that_is_a_file_raises_data_error(dump: Path, tmp_path: Path) -> Non
     assert "--out" in one_line(caught.value)
 
 
-def test_concurrent_run_in_same_folder_is_rejected(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_card_is_written_before_another_run_may_write(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     refused: list[str] = []
 
-    def with_a_second(plan: Plan, engine: Engine) -> Curated:
-        (kept := plan.work / "engine" / "spilled").touch()
+    def with_a_second(curated: Curated, plan: Plan) -> Report:
         with pytest.raises(DataError) as caught:
             curate(dump, tmp_path / "red")
         refused.append(one_line(caught.value))
-        assert kept.exists()
-        return first(plan, engine)
+        return data_card(curated, plan)
 
-    first = runs.curate
-    monkeypatch.setattr(runs, "curate", with_a_second)
+    monkeypatch.setattr(runs, "data_card", with_a_second)
     curated = curate(dump, tmp_path / "red")
     assert len(records(tmp_path / "red")) == curated.fates["chosen"]
     work = tmp_path / "red" / "work"
@@ -229,7 +229,7 @@ def test_interrupt_message_explains_how_to_resume(
     def stop(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parlai_empathy.scripts.runs.curate_red.curate", stop)
+    monkeypatch.setattr("parlai_empathy.curation.curate._curate", stop)
     with pytest.raises(SystemExit, match=r"^130$"):
         curate(dump, tmp_path / "red")
     assert capsys.readouterr().err.endswith("\nStopped. Run the same command again to resume.\n")

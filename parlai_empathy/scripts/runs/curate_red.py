@@ -8,8 +8,6 @@ from pathlib import Path
 from parlai.core.opt import Opt
 
 from parlai_empathy.curation.curate import FILE, Curated, Plan, curate
-from parlai_empathy.curation.engine import open_engine
-from parlai_empathy.curation.folder_lock import locked
 from parlai_empathy.curation.text_scores import TextScorer
 from parlai_empathy.errors import OptionError
 from parlai_empathy.files.user_path import user_path
@@ -27,24 +25,14 @@ _MOST_THREADS = 1024  # more than helps on any machine; a mistyped value of mill
 def run(opt: Opt) -> Curated:
     """Write the data set and its card."""
     plan = _plan(opt)
-    with locked(plan.work):
-        curated = _curated(plan, opt)
+    try:
+        curated = curate(plan, lambda curated: data_card(curated, plan).show(plan.folder))
+    except KeyboardInterrupt:
+        raise stopped("Run the same command again to resume.") from None
     added = f" and {sum(curated.added.values()):,} negative samples" if curated.added else ""
     print(f"{plan.folder / FILE}: {2 * curated.chosen.each:,} posts{added}")
     print(f"{plan.work}: every post of the dumps with its id; delete it before you publish {plan.folder}")
     return curated
-
-
-def _curated(plan: Plan, opt: Opt) -> Curated:
-    engine = open_engine(opt["engine"], plan.work / "engine", plan.memory, plan.threads, opt["spark_master"])
-    try:
-        curated = curate(plan, engine)
-        data_card(curated, plan, engine.name).show(plan.folder)
-        return curated
-    except KeyboardInterrupt:
-        raise stopped("Run the same command again to resume.") from None
-    finally:
-        engine.close()
 
 
 def _plan(opt: Opt) -> Plan:
@@ -67,6 +55,8 @@ def _plan(opt: Opt) -> Plan:
         opt["with_ids"],
         opt["memory"],
         threads,
+        opt["engine"],
+        opt["spark_master"],
     )
 
 
