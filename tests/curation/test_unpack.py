@@ -196,6 +196,8 @@ def test_truncated_archive_keeps_lines_before_the_error(tmp_path: Path, ending: 
         ("a.zst", PACKERS[".zst"](b""), 0, ""),
         ("a.zst", b"", 0, "reading failed"),
         ("a.bz2", b"", 0, "reading failed"),
+        ("a.gz", b"", 0, "reading failed"),
+        ("a.gz", PACKERS[".gz"](b""), 0, ""),
         ("a.xz", b"", 0, "reading failed"),
         ("a.zst", b"corrupt from the start", 0, "reading failed"),
         ("a.jsonl", lines([comment("a", "t1_b")])[0].encode(), 1, ""),  # no line feed in the whole file

@@ -90,6 +90,8 @@ def read_bytes(path: Path, seen: Callable[[int], object] | None = None) -> Itera
         elif path.suffix == ".gz":
             with gzip.open(file) as unpacked:
                 yield from iter(lambda: unpacked.read1(_BLOCK), b"")  # read would lose the data before an error
+            if not packed.tell():
+                raise EOFError("the file is empty")  # which gzip accepts
         else:
             yield from iter(lambda: file.read(_BLOCK), b"")
 

@@ -146,6 +146,15 @@ def test_damaged_archive_raises_data_error(tmp_path: Path, ending: str, assert_o
 
 
 @pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
+def test_file_without_a_byte_is_no_archive(tmp_path: Path, ending: str, assert_one_line: OneLine) -> None:
+    path = write(tmp_path, ending, b"")
+    with pytest.raises(BrokenFileError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}: reading failed (the file is", "fetch the file again")
+    assert read(write(tmp_path, ending, PACKERS[ending](b""))) == []
+
+
+@pytest.mark.parametrize("ending", ["zst", "bz2", "gz", "xz"])
 def test_content_not_matching_the_extension_raises_data_error(
     tmp_path: Path, ending: str, assert_one_line: OneLine
 ) -> None:
