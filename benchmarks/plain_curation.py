@@ -63,8 +63,9 @@ def _read(record: dict[str, Any]) -> Post:
     raw = "\n".join(filter(None, (record["title"], record.get("selftext")))) if begins else record["body"]
     text = cleaning.decoded(raw)
     flaw = cleaning.flaw_of(text, record.get("author") or "")
-    own = cleaning.QUOTED_LINE.sub("", text)
-    flaw = flaw or ("quote" if own != text else None)
+    left = cleaning.DELETED_LINE.sub("", text) if "[" in text else text
+    own = cleaning.QUOTED_LINE.sub("", left)
+    flaw = flaw or ("quote" if own != left else None)
     name = ("t3_" if begins else "t1_") + record["id"]
     return Post(
         name,

@@ -110,7 +110,8 @@ def random_posts(count: int, seed: int = 1, draw: random.Random | None = None) -
         made["subreddit"] = draw.choice(("baking", "Gardening", "trains"))
         text = draw.choice(ODD if draw.random() < 0.12 else GOOD)
         if draw.random() < 0.08:
-            posts.append(submission(name, **made, title=text or "No text", selftext=draw.choice(("", *GOOD, None))))
+            selftext = draw.choice(("", "[removed]", *GOOD, None))
+            posts.append(submission(name, **made, title=text or "No text", selftext=selftext))
             continue
         # Mostly a reply to a recent post; sometimes to any post, even to itself or to a later one.
         other = draw.randrange(count) if draw.random() < 0.1 else max(0, number - draw.randint(1, 12))

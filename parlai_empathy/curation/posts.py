@@ -40,7 +40,7 @@ def posts_query() -> str:
     - ``bad``: why a line is not a post, with the field in ``detail``; null for a post.
     - ``flaw``: why a post can be neither chosen nor a context, as in
       :func:`~parlai_empathy.tasks.reddit.cleaning.flaw_of`; or ``quote``, for a post that can only be a context.
-    - ``text``: the text without quoted lines; null if there is a flaw other than ``quote``.
+    - ``text``: the text without quoted and deleted lines; null if there is a flaw other than ``quote``.
     - ``words``: number of content words; 0 for posts that do not answer a comment, for which it is not needed.
     - ``parent``: null for submissions.
     """
@@ -56,9 +56,7 @@ def posts_query() -> str:
     ), kept AS (
         SELECT *, {_without("odd", cleaning.DELETED_LINE, "]")} AS left_over FROM looked_at
     ), bare AS (
-        SELECT *, {_unlinked("left_over")} AS unlinked, {_unquoted("left_over")} AS unquoted,
-               CASE WHEN odd IS NULL THEN text ELSE {_unquoted("odd")} END AS own
-        FROM kept
+        SELECT *, {_unlinked("left_over")} AS unlinked, {_unquoted("left_over")} AS unquoted FROM kept
     ), judged AS (
         SELECT *, {_FLAW} AS flaw FROM bare
     ), posts AS (
@@ -72,7 +70,7 @@ def posts_query() -> str:
                coalesce(o.controversiality, 0) > 0 AS controversial,
                coalesce(o.edited, 'false') NOT IN ('false', '0', '0.0', '') AS edited,
                flaw, split_part(wrong, '|', 1) AS bad, split_part(wrong, '|', 2) AS detail,
-               CASE WHEN coalesce(flaw, 'quote') = 'quote' THEN own END AS text
+               CASE WHEN coalesce(flaw, 'quote') = 'quote' THEN coalesce(unquoted, text) END AS text
         FROM judged
     )
     SELECT *, coalesce(CASE WHEN parent LIKE 't1%' THEN count_content_words({ready_to_count("text")}) END, 0) AS words

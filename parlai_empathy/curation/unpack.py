@@ -27,7 +27,7 @@ from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
 
-_FORMAT = "3"  # of parts; parts of another format are made again
+_FORMAT = "4"  # of parts; parts of another format are made again
 # A higher compression level, and dictionaries of names that are all different, would nearly double the writing time and
 # save a tenth of the size. DuckDB needs no temporary file, because the file that it writes is temporary already.
 _WRITING = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 2000, USE_TMP_FILE false"

@@ -200,7 +200,7 @@ def test_emotion_scores_of_replies_are_summed(dumps: list[Path], tmp_path: Path)
 def own_text(post: dict[str, Any]) -> str:
     """Return the text of a post that the scorer reads, which is empty if it has no words of its own."""
     text = cleaning.decoded(post["body"])
-    own = cleaning.QUOTED_LINE.sub("", text)
+    own = cleaning.QUOTED_LINE.sub("", cleaning.DELETED_LINE.sub("", text))
     return "" if cleaning.flaw_of(text, post["author"] or "") else own
 
 

@@ -51,8 +51,9 @@ def read_records(reader: LineReader, records: Sequence[dict[str, Any]]) -> list[
 def plain(text: str, author: str) -> tuple[str | None, str | None, int]:
     """Return a post's flaw, text and number of content words, applying one pattern after another."""
     text = cleaning.decoded(text)
-    own = cleaning.QUOTED_LINE.sub("", text)
-    flaw = cleaning.flaw_of(text, author) or ("quote" if own != text else None)
+    left = cleaning.DELETED_LINE.sub("", text)
+    own = cleaning.QUOTED_LINE.sub("", left)
+    flaw = cleaning.flaw_of(text, author) or ("quote" if own != left else None)
     return (flaw, own, specificity(own)) if flaw in (None, "quote") else (flaw, None, 0)
 
 
@@ -161,6 +162,8 @@ def test_submission_text_is_title_and_selftext(reader: LineReader) -> None:
             {name: value for name, value in submission("d").items() if name != "selftext"},
             submission("e", title="[deleted]", selftext="[removed]"),
             submission("f", title="7", selftext="true"),
+            submission("g", selftext="[removed]"),
+            submission("h", selftext="> a quote\n[deleted]\nWhich?"),
         ],
     )
     assert [(post["text"], post["flaw"]) for post in found] == [
@@ -168,6 +171,8 @@ def test_submission_text_is_title_and_selftext(reader: LineReader) -> None:
         *[("How does bread rise?", None)] * 3,
         (None, "deleted"),
         ("7\ntrue", None),
+        ("How does bread rise?\n", None),
+        ("How does bread rise?\n\n\nWhich?", "quote"),
     ]
     assert [(post["name"], post["parent"], post["thread"]) for post in found[:2]] == [
         ("t3_a", None, "t3_a"),

@@ -142,15 +142,19 @@ def test_omitting_ids_leaves_other_columns_unchanged(
     assert found.to_pylist() == expected
 
 
-def test_parent_omits_quoted_lines_and_link_addresses(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "parent"), [("t1_a", "My own words"), ("t3_s0", "How does bread rise?"), ("t3_s1", "Which flour?")]
+)
+def test_parent_omits_quoted_and_deleted_lines_and_link_addresses(tmp_path: Path, name: str, parent: str) -> None:
     """A parent keeps only its author's own words, and the texts of links without their addresses."""
-    posts = [submission("s0"), comment("a", "t3_s0", body="> said before\nMy [own](http://e.f) words", created_utc=20)]
+    posts = [submission("s0", selftext="[removed]"), submission("s1", title="Which flour?", selftext="[deleted]")]
+    posts.append(comment("a", "t3_s0", body="> said before\nMy [own](http://e.f) words", created_utc=20))
     for number, score in enumerate((1, 1, 1, 50, 50)):
         body = "Bread rises slowly. " * score
-        posts.append(comment(f"b{number}", "t1_a", created_utc=30, score=score))
+        posts.append(comment(f"b{number}", name, created_utc=30, score=score))
         posts.append(comment(f"c{number}", f"t1_b{number}", created_utc=40, body=body))
     run([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "out")
-    assert {row["parent"] for row in records(tmp_path / "out")} == {"My own words"}
+    assert {row["parent"] for row in records(tmp_path / "out")} == {parent}
 
 
 # --- negative samples ------------------------------------------------------------------------------------------------
