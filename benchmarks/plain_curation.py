@@ -71,7 +71,7 @@ def _read(record: dict[str, Any]) -> Post:
         name,
         None if begins else record["parent_id"],
         name if begins else record["link_id"],
-        record["subreddit"],
+        "u_" if record["subreddit"].startswith("u_") else record["subreddit"],
         float(record["created_utc"]),
         int(record.get("score", record.get("ups"))),
         bool(record.get("controversiality")),

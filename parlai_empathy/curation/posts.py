@@ -43,6 +43,7 @@ def posts_query() -> str:
     - ``text``: the text without quoted and deleted lines; null if there is a flaw other than ``quote``.
     - ``words``: number of content words; 0 for posts that do not answer a comment, for which it is not needed.
     - ``parent``: null for submissions.
+    - ``subreddit``: of a user's profile, whose name has the user's after ``u_``, only ``u_``.
     """
     spec = ", ".join(f'"{name}":"{kind}"' for name, kind in FIELDS.items())
     return f"""
@@ -64,7 +65,7 @@ def posts_query() -> str:
                CASE WHEN begins THEN 't3_' ELSE 't1_' END || o.id AS name,
                CASE WHEN NOT begins THEN o.parent_id END AS parent,
                CASE WHEN begins THEN 't3_' || o.id ELSE o.link_id END AS thread,
-               o.subreddit AS subreddit,
+               CASE WHEN starts_with(o.subreddit, 'u_') THEN 'u_' ELSE o.subreddit END AS subreddit,
                TRY_CAST(o.created_utc AS DOUBLE) AS created,
                coalesce(o.score, o.ups) AS score,
                coalesce(o.controversiality, 0) > 0 AS controversial,

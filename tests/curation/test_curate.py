@@ -169,11 +169,13 @@ def test_posts_of_a_copied_dump_are_counted_as_read_twice(
 
 
 def test_output_contains_no_author_names(dumps: list[Path], tmp_path: Path) -> None:
-    run(dumps, tmp_path, emotion=ByLength(), toxicity=ByLength("toxic"), recipe={"toxic_above": 0.99}, negatives=0.5)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    profiles = [{**post, "id": f"{post['id']}p", "subreddit": f"u_{post['author']}"} for post in POSTS]
+    dumps, out = [*dumps, write_dump(tmp_path / "RC.jsonl", profiles)], tmp_path / "out"
+    run(dumps, out, emotion=ByLength(), toxicity=ByLength("toxic"), recipe={"toxic_above": 0.99}, negatives=0.5)
+    files = [path for path in out.rglob("*") if path.is_file()]
     parts = [json.dumps(parquet.read_table(path).to_pylist()) for path in files if path.suffix == ".parquet"]
     kept = "".join([*parts, *(path.read_text() for path in files if path.suffix != ".parquet")])
-    assert len(parts) == 5  # two dumps, two kinds of scores, and red.parquet
+    assert len(parts) == 6  # three dumps, two kinds of scores, and red.parquet
     assert [author for author in AUTHORS if author and author[0] == "x" and author in kept] == []
 
 
