@@ -23,6 +23,7 @@ from parlai_empathy.curation.blocks import lines_of, lines_schema, read_blocks
 from parlai_empathy.curation.content_words import count_content_words
 from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.posts import posts_query
+from parlai_empathy.errors import DataError
 from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
@@ -70,23 +71,30 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
     keep_freed_memory()  # each block of lines allocates several buffers of about 1 MiB
     parts = []
     dumps = list({dump.resolve(): dump for dump in dumps}.values())
-    total = sum(path.stat().st_size for path in dumps)
+    total = sum(_status(dump).st_size for dump in dumps)
     with tqdm(total=total, unit="B", unit_scale=True, desc="unpacking", disable=None) as bar:
         for dump in dumps:
             bar.set_postfix_str(dump.name)
             file = folder / f"{_key(dump)}.parquet"
             if part := _kept(file):
-                bar.update(dump.stat().st_size)
+                bar.update(_status(dump).st_size)
             else:
                 part = _unpack_one(_Lines(dump, bar.update), file, memory, threads)
             parts.append(part)
     return parts
 
 
+def _status(dump: Path) -> os.stat_result:
+    try:
+        return dump.stat()
+    except OSError as error:
+        raise DataError(f"{dump} cannot be opened ({error.strerror}): check its name, or leave it out") from error
+
+
 def _key(dump: Path) -> str:
     """Return a part's name: that of its dump, and a hash that changes whenever the dump changes."""
-    stat = dump.stat()
-    seen = f"{_FORMAT}\n{dump.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
+    status = _status(dump)
+    seen = f"{_FORMAT}\n{dump.resolve()}\n{status.st_size}\n{status.st_mtime_ns}"
     name = re.sub(r"[^\w.-]", "_", dump.name)  # engines treat these as patterns, or reject them
     return f"{name}-{hashlib.sha256(os.fsencode(seen)).hexdigest()[:12]}"
 

@@ -338,6 +338,12 @@ def test_dump_without_posts_raises_data_error(
     assert_one_line(caught.value, f"{dump}: no line is a post: ", *parts)
 
 
+def test_missing_dump_raises_data_error(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        run([*dumps, tmp_path / "none.zst"], tmp_path / "out")
+    assert_one_line(caught.value, f"{tmp_path / 'none.zst'} cannot be opened (No such file or directory): check its")
+
+
 def test_corrupt_archive_without_posts_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     (dump := tmp_path / "a.zst").write_bytes(b"none at all")
     with pytest.raises(DataError) as caught:
