@@ -49,7 +49,9 @@ class CurateRed(ParlaiScript):
             help="words:FILE, a list of words, one per line; or a Hugging Face classifier (folder, or name "
             "on the hub) with a class called toxic. Without it no post is left out as toxic.",
         )
-        group.add_argument("--subreddits", nargs="+", default=[], metavar="NAME", help="Read only these subreddits.")
+        group.add_argument(
+            "--subreddits", nargs="+", default=[], metavar="NAME", help="Choose posts only from these subreddits."
+        )
         group.add_argument(
             "--negative-samples",
             type=float,
@@ -58,9 +60,7 @@ class CurateRed(ParlaiScript):
             help="Add negative samples for this share of the posts (+NS): words inserted, words deleted, "
             "the context repeated, generic replies.",
         )
-        group.add_argument(
-            "--with-ids", type="bool", default=False, help="Keep the comments' ids in the data set and its card."
-        )
+        group.add_argument("--with-ids", type="bool", default=False, help="Keep the comments' ids in the data set.")
         engine = parser.add_argument_group("Engine")
         engine.add_argument(
             "--engine",
