@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
 
+_SPILLED = "spilled"  # folder of data that exceed DuckDB's memory limit; by default it would be in the current folder
 _FORMAT = "4"  # of parts; parts of another format are made again
 # A higher compression level, and dictionaries of names that are all different, would nearly double the writing time and
 # save a tenth of the size. DuckDB needs no temporary file, because the file that it writes is temporary already.
@@ -68,6 +70,7 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
     :raises OSError: if the folder cannot be written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / _SPILLED, ignore_errors=True)  # left over from a killed run
     keep_freed_memory()  # each block of lines allocates several buffers of about 1 MiB
     parts = []
     dumps = list({dump.resolve(): dump for dump in dumps}.values())
@@ -114,7 +117,7 @@ def _kept(file: Path) -> Part | None:
 def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
     with whole_file(file) as unfinished:
         written = "'" + str(unfinished).replace("'", "''") + "'"
-        with connect(memory, threads) as database:
+        with connect(memory, threads, file.parent / _SPILLED) as database:
             database.create_function("count_content_words", count_content_words, ["VARCHAR"], "INTEGER", type="arrow")
             database.register("lines", lines.stream())
             database.execute(f"COPY ({posts_query()}) TO {written} ({_WRITING})")

@@ -23,6 +23,7 @@ from pyarrow import parquet
 from tiny_dumps import AUTHORS, PACKERS, comment, lines, random_posts, write_dump
 from tqdm import tqdm
 
+from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.unpack import Part, unpack
 from parlai_empathy.errors import DataError
 
@@ -243,6 +244,26 @@ def test_full_disk_leaves_no_partial_files(tmp_path: Path, size: int) -> None:
         unpacked([dump], tmp_path / "parts")
     assert list((tmp_path / "parts").iterdir()) == []
     assert len(rows(unpacked([dump], tmp_path / "parts")[0])) == 500
+
+
+def test_data_beyond_the_memory_limit_go_to_the_folder_of_the_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spilled = tmp_path / "parts" / "spilled"
+    seen: list[tuple[str, bool]] = []
+
+    def connecting(*given: Any) -> Any:
+        database = connect(*given)
+        ((setting,),) = database.execute("SELECT current_setting('temp_directory')").fetchall()
+        seen.append((setting, (spilled / "of a killed run").exists()))
+        return database
+
+    monkeypatch.setattr("parlai_empathy.curation.unpack.connect", connecting)
+    spilled.mkdir(parents=True)
+    (spilled / "of a killed run").touch()
+    unpacked([write_dump(tmp_path / "a.jsonl", POSTS)], tmp_path / "parts")
+    assert seen == [(str(spilled), False)]
+    assert not spilled.exists()
 
 
 KILLED = """
