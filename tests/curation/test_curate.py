@@ -223,6 +223,17 @@ def test_score_cache_depends_on_texts_and_scorer(dumps: list[Path], tmp_path: Pa
     assert len(list((tmp_path / "work").glob("emotion-*"))) == 3
 
 
+@pytest.mark.parametrize("changes", [{"toxic_above": 0.5}, {"min_replies": 2}, {"subreddits": ("baking",)}])
+def test_scores_of_another_selection_are_not_mixed_up(
+    dumps: list[Path], tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    scorers = {"emotion": ByLength(), "toxicity": ByLength("toxic")}
+    run(dumps, tmp_path / "one", recipe={"toxic_above": 0.9, **changes}, **scorers)  # fewer posts
+    for folder in ("one", "other"):
+        run(dumps, tmp_path / folder, recipe={"toxic_above": 0.9}, **scorers)
+    assert records(tmp_path / "one") == records(tmp_path / "other")
+
+
 def test_score_cache_ignores_order_of_dumps(dumps: list[Path], tmp_path: Path) -> None:
     run(dumps, tmp_path, emotion=ByLength(), toxicity=ByLength())
     run(dumps[::-1], tmp_path, emotion=ByLength(), toxicity=ByLength())
