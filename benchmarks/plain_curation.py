@@ -39,23 +39,34 @@ class Post(NamedTuple):
 
 def curate(lines: Iterable[str], kappa: float = 1.0, seed: int = 0) -> list[dict[str, Any]]:
     """Return the posts of RED for the lines of dumps, one record each, in the order of ``red.parquet``."""
-    posts: dict[str, Post] = {}
-    for line in lines:
-        if line.strip():
-            post = _read(json.loads(line))
-            posts.setdefault(post.name, post)
-    replies: dict[str, list[Post]] = defaultdict(list)
-    for post in posts.values():
-        parent = posts.get(post.parent or "")
-        if parent and _is_later(post, parent) and post.flaw not in ("deleted", "empty", "by a bot"):
-            replies[parent.name].append(post)
-    found = list(_measured(posts, replies))
+    posts = read(lines)
+    found = list(_measured(posts, reactions(posts)))
     medians = {name: statistics.median(max(one[name], 0) for one in found) for name in ("ae", "be", "re", "pv")}
     for one in found:
         one["engagement"] = _engagement(one, medians)
     mean = statistics.fmean(one["engagement"] for one in found)
     deviation = statistics.pstdev([one["engagement"] for one in found], mean)
     return list(_chosen(found, posts, mean, deviation, kappa, seed))
+
+
+def read(lines: Iterable[str]) -> dict[str, Post]:
+    """Return the posts by name: of several with the same name, the first."""
+    posts: dict[str, Post] = {}
+    for line in lines:
+        if line.strip():
+            post = _read(json.loads(line))
+            posts.setdefault(post.name, post)
+    return posts
+
+
+def reactions(posts: dict[str, Post]) -> dict[str, list[Post]]:
+    """Return the replies that count as reactions to a post, by its name."""
+    replies: dict[str, list[Post]] = defaultdict(list)
+    for post in posts.values():
+        parent = posts.get(post.parent or "")
+        if parent and _is_later(post, parent) and post.flaw not in ("deleted", "empty", "by a bot"):
+            replies[parent.name].append(post)
+    return replies
 
 
 def _read(record: dict[str, Any]) -> Post:

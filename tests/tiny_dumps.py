@@ -158,6 +158,12 @@ def plainly(dumped: Iterable[str], kappa: float = KAPPA, seed: int = 0) -> list[
     return found
 
 
+def plain_reactions(dumped: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the reactions to each post, by its name, that the plain Python loop finds."""
+    found: dict[str, list[Any]] = _oracle().reactions(_oracle().read(dumped))
+    return found
+
+
 def _oracle() -> ModuleType:
     path = Path(__file__).parents[1] / "benchmarks" / "plain_curation.py"
     spec = importlib.util.spec_from_file_location("plain_curation", path)

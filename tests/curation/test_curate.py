@@ -25,6 +25,7 @@ from tiny_dumps import (
     ByLength,
     comment,
     lines,
+    plain_reactions,
     plainly,
     random_posts,
     records,
@@ -37,7 +38,6 @@ from parlai_empathy.curation import blocks, curate, text_scores, unpack
 from parlai_empathy.curation.curate import Curated, Plan
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.errors import DataError, NotComputableError, OptionError
-from parlai_empathy.tasks.reddit import cleaning
 from parlai_empathy.tasks.reddit.lines import read_lines
 
 OneLine = Callable[..., None]
@@ -182,28 +182,17 @@ def test_output_contains_no_author_names(dumps: list[Path], tmp_path: Path) -> N
 # --- scorers of texts ------------------------------------------------------------------------------------------------
 
 
-def test_emotion_scores_of_replies_are_summed(dumps: list[Path], tmp_path: Path) -> None:
-    curated = run(dumps, tmp_path, emotion=ByLength())
-    found = records(tmp_path)
+def test_emotion_scores_of_replies_are_summed(tmp_path: Path) -> None:
+    posts = random_posts(5 * LARGE, seed=3)
+    curated = run([write_dump(tmp_path / "a.jsonl", posts)], tmp_path / "out", emotion=ByLength())
+    found = records(tmp_path / "out")
     assert curated.measures.dimensions == ("ee", "ae", "be", "re")
     assert curated.scorers == {"emotion": "by length"}
-    said = {f"t1_{post['id']}": post for post in POSTS[::-1] if "body" in post}
+    reactions = plain_reactions(lines(posts))
     for row in found:
-        assert row["ee"] <= row["re"]
-        replies = [post for post in POSTS if post.get("parent_id") == row["id"]]
-        scores = [round(min(1, len(own_text(post)) / 60), 6) for post in replies]
-        assert row["ee"] <= sum(scores) + 1e-9  # some replies precede the post, are a bot's, or are read twice
-        if row["re"] == len(replies):
-            assert row["ee"] == pytest.approx(sum(scores))
-    assert said.keys() >= {row["id"] for row in found}
+        texts = [reply.text for reply in reactions[row["id"]] if reply.flaw in (None, "quote")]
+        assert row["ee"] == pytest.approx(sum(round(min(1, len(text) / 60), 6) for text in texts), abs=1e-9)
     assert any(row["ee"] > 0 for row in found)
-
-
-def own_text(post: dict[str, Any]) -> str:
-    """Return the text of a post that the scorer reads, which is empty if it has no words of its own."""
-    text = cleaning.decoded(post["body"])
-    own = cleaning.QUOTED_LINE.sub("", cleaning.DELETED_LINE.sub("", text))
-    return "" if cleaning.flaw_of(text, post["author"] or "") else own
 
 
 def test_toxic_posts_are_excluded(dumps: list[Path], tmp_path: Path) -> None:
@@ -213,6 +202,8 @@ def test_toxic_posts_are_excluded(dumps: list[Path], tmp_path: Path) -> None:
     assert curated.scorers == {"toxicity": "toxic"}
     assert longest not in {row["post"] for row in records(tmp_path)}
     assert_all_counted(curated)
+    at_limit = run(dumps, tmp_path, toxicity=ByLength("toxic"), recipe={"toxic_above": len(longest) / 60})
+    assert at_limit.fates["toxic"] < curated.fates["toxic"]
     with pytest.raises(NotComputableError, match=r"^0 post\(s\)"):
         run(dumps, tmp_path / "all", toxicity=ByLength("toxic"), recipe={"toxic_above": 0.0})
 
