@@ -23,6 +23,7 @@ from parlai_empathy.curation.selection import CLASSES, Chosen, choose, chosen_po
 from parlai_empathy.curation.text_scores import TextScorer, score_texts
 from parlai_empathy.curation.unpack import Account, Part, unpack
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.files.text_file import as_unicode, has_half_characters
 
 FILE = "red.parquet"
 
@@ -63,7 +64,8 @@ class Plan:
     :param negatives: share of the posts for which a negative sample is added.
     :param engine: one of :data:`~parlai_empathy.curation.engine.ENGINES`.
     :param spark_master: Spark's master; None uses Spark's own settings.
-    :raises OptionError: if only emotional engagement has a weight, but it is not measured.
+    :raises OptionError: if only emotional engagement has a weight, but it is not measured; or if the folder's path is
+        not UTF-8.
     """
 
     dumps: Sequence[Path]
@@ -83,6 +85,11 @@ class Plan:
             raise OptionError(
                 "--weights: only ee has a weight, and it is not measured: name an --emotion-model, or give ae, be or "
                 "re a weight"
+            )
+        if has_half_characters(str(self.folder.resolve())):
+            raise OptionError(
+                f"--out {as_unicode(str(self.folder))}: DuckDB can write only to paths that are UTF-8: name another "
+                "folder"
             )
 
     @property

@@ -433,6 +433,15 @@ def test_full_disk_raises_data_error_and_next_run_succeeds(
     assert records(tmp_path) == rows
 
 
+def test_folder_with_non_utf8_name_raises_option_error(
+    dumps: list[Path], tmp_path: Path, assert_one_line: OneLine
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        run(dumps, Path(os.fsdecode(os.fsencode(tmp_path) + b"/out_\xff")))
+    assert_one_line(caught.value, f"--out {tmp_path / 'out_?'}: DuckDB can write only to paths that are UTF-8")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="whoever may write anywhere meets no such folder")
 def test_read_only_folder_raises_data_error(dumps: list[Path], tmp_path: Path, assert_one_line: OneLine) -> None:
     tmp_path.chmod(0o555)
