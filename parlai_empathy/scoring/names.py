@@ -28,6 +28,13 @@ MODELS = ("epitome", "emotion", "intent", "endex", "fluency")
 ENDEX = "EnDex"
 """The name of the metric of ``--endex-model`` in tables."""
 
+TITLES = (
+    *("words a reply", "Dist-1", "Dist-2", "Dist-1 in a reply", "Dist-2 in a reply", "NIDF", "AVG BLEU"),
+    *("BLEU-4 (sacrebleu)", "EPITOME-ER", "EPITOME-IP", "EPITOME-EX", "diff-ER", "diff-IP", "diff-EX"),
+    *("EmoAcc", "IntentAcc", "PPL of the language model"),
+)
+"""The names of the other metrics' numbers in tables."""
+
 OUTPUTS = ("probability", "class")
 """The outputs of :class:`parlai_empathy.scoring.endex.Endex`."""
 

@@ -13,7 +13,7 @@ from parlai_empathy.reports import responses
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.scoring.names import ENDEX, MODELS, REPLY_METRICS
+from parlai_empathy.scoring.names import ENDEX, MODELS, REPLY_METRICS, TITLES
 from parlai_empathy.scoring.reply_metrics import Needs, reply_metrics
 from parlai_empathy.scoring.systems import System, score_systems
 from parlai_empathy.scoring.word_metrics import Words
@@ -52,7 +52,8 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
 
 
 def _needs(opt: Opt) -> Needs:
-    taken = [*REPLY_METRICS, *([ENDEX] if opt.get("endex_model") else [])]  # two columns of the same name would collide
+    # Two columns of the same name would collide.
+    taken = [*REPLY_METRICS, *TITLES, *([ENDEX] if opt.get("endex_model") else [])]
     return Needs(
         Words(opt["tokens"], opt["lower_case"]),
         {name: opt[f"{name}_model"] for name in MODELS if opt.get(f"{name}_model")},

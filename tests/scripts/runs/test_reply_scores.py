@@ -78,6 +78,7 @@ def test_seed_determines_the_intervals() -> None:
         (("--metrics", "endex"), {}, "--metrics endex needs --endex-model"),
         (("--judges", "x=a", "x=b"), {}, "--judges: x is used twice: write NAME=FILE to tell them apart"),
         (("--judges", "length=a"), {}, "--judges: length is used twice: write NAME=FILE to tell them apart"),
+        (("--judges", "NIDF=a"), {}, "--judges: NIDF is used twice: write NAME=FILE to tell them apart"),
     ],
 )
 def test_invalid_options_raise_option_error(arguments: tuple[str, ...], more: dict[str, Any], message: str) -> None:
