@@ -115,6 +115,8 @@ def test_spread_is_estimated_from_ratings_unless_given(ratings: Path) -> None:
             {"difference": [0.5], "sd": 1.0, "paired": False, "same_item": 0.2},
             "correlation 0.2 of replies to one item: it must be 0 if items are not paired",
         ),
+        ({"win_rate": [0.6], "ratings": "r.csv"}, "--ratings: used only for --difference and --items: name one of"),
+        ({"items": [40], "sd": 1.0, "question": "z"}, "--question: chooses one of the questions in --ratings: name"),
         ({"items": [40]}, "--sd: name the standard deviation of single ratings"),
         ({"difference": [0.5], "sd": 0.0}, "standard deviation 0: must be a finite number above 0"),
         ({"difference": [0.5], "sd": float("inf")}, "standard deviation inf: must be a finite number above 0"),

@@ -49,6 +49,10 @@ def _check(opt: Opt) -> None:
             "nothing to compute: name a --difference in points, a --win-rate, or a number of --items or "
             "--comparisons-made"
         )
+    if opt["ratings"] and not (opt["difference"] or opt["items"]):
+        raise OptionError("--ratings: used only for --difference and --items: name one of them, or leave it out")
+    if opt["question"] is not None and not opt["ratings"]:
+        raise OptionError("--question: chooses one of the questions in --ratings: name this file, or leave it out")
     check_scale(opt["scale"])
     check_power(opt["power"], opt["alpha"])
     for name, least in (("tests", 1), ("runs", 1), ("seed", 0)):
