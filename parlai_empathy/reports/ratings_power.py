@@ -64,8 +64,7 @@ class Aim:
         corrected = f" divided by {self.comparisons} comparisons: {self.each:.4g}" if self.comparisons > 1 else ""
         return [
             f"- power {self.power:g}, two-sided alpha {self.alpha:g}{corrected}",
-            f"- by trial: {self.runs:,} studies drawn and tested, seed {self.seed}; not of studies of more than "
-            f"{_MOST_SIMULATED:,} ratings",
+            f"- by trial: {self.runs:,} studies drawn and tested, seed {self.seed}",
         ]
 
 
@@ -113,6 +112,7 @@ def likert_needed(
         f"({', '.join(f'{point:g}' for point in scale.points)}) about a mean of {scale.middle:.3g}, and the test is "
         "that of ratings_report; some of the difference is lost at the ends of the scale",
         *aim.notes(),
+        f"- no trial of studies of more than {_MOST_SIMULATED:,} ratings of each system",
         f"- {_likert_signature(design, aim)}",
     ]
     return Table("Ratings that a difference needs", header, rows, notes), _likert_curves(

@@ -99,6 +99,7 @@ def test_undetectable_difference_is_noted_and_large_designs_not_simulated() -> N
     large, _ = likert_needed(DESIGN, [0.02], [1], Scale(), QUICK)
     assert rows(large)[0][2] > 20_000
     assert rows(large)[0][6:] == ["-", "-"]
+    assert "- no trial of studies of more than 20,000 ratings of each system" in large.notes
 
 
 def test_simulation_limit_applies_to_ratings_per_system(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +164,14 @@ def test_comparisons_for_each_win_rate() -> None:
     assert isinstance(plot, Curves)
     assert list(plot.series) == ["wins 0.65 of decided"]
     assert wins_needed([0.5], 0.0, QUICK)[1] == []
+
+
+def test_any_number_of_comparisons_is_simulated() -> None:
+    table, _ = wins_needed([0.509], 0.0, QUICK)
+    decided = sign_test_comparisons(0.509)
+    assert decided > 20_000  # (1.4 / 0.009)**2 = 24,198 by the normal distribution
+    assert rows(table)[0][-1] == simulated_sign_test_power(0.509, decided, runs=200)
+    assert not any("no trial" in note or "20,000" in note for note in table.notes)
 
 
 def test_whole_number_of_comparisons_with_ties_is_not_rounded_up() -> None:
