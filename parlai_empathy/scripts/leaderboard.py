@@ -23,7 +23,7 @@ class Leaderboard(ParlaiScript):
     @classmethod
     def setup_args(cls) -> ParlaiParser:
         """Declare the options: the suite, the models to compare, the options of each suite."""
-        parser = command_parser("Compare models in one table, beside the papers' own figures", "task")
+        parser = command_parser("Compare models in one table, beside the papers' own figures")
         group = parser.add_argument_group("Leaderboard")
         group.add_argument("--suite", choices=list(READ_BY), default=None, help="What to compare, and on which data.")
         group.add_argument(

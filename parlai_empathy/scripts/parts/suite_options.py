@@ -28,11 +28,20 @@ READ_BY = {
 }
 """The options that each suite reads, in addition to ``--models``, ``--edition`` and ``--out``, which all read."""
 
+_IN_PLACE_OF = {
+    "task": "--suite and --tasks choose the data",
+    "datatype": "use --fold",
+    "batchsize": 'use --eval-args="--batchsize N"',
+}
+"""ParlAI's options that no suite reads, each with what to do instead."""
+
 
 def check_typed(opt: Opt) -> None:
     """Raise :class:`OptionError` if the command line has an option that ``--suite`` ignores."""
     suite = opt["suite"]
     for option in opt["override"]:
+        if option in _IN_PLACE_OF:
+            raise OptionError(f"--{option}: not used by this command: {_IN_PLACE_OF[option]}")
         readers = [name for name, options in READ_BY.items() if option in options]
         if readers and suite not in readers:
             typed = option.replace("_", "-")

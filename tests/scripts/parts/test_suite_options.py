@@ -66,9 +66,12 @@ def test_every_leaderboard_option_is_assigned_to_a_suite() -> None:
             ["--endex-context", "true"],
             "--endex-context: --suite humod does not use it, only empgpt3, endex: leave it out",
         ),
+        ("ed", ["-t", "empathy:red"], "--task: not used by this command: --suite and --tasks choose the data"),
+        ("ed", ["-dt", "valid"], "--datatype: not used by this command: use --fold"),
+        ("ed", ["-bs", "64"], '--batchsize: not used by this command: use --eval-args="--batchsize N"'),
     ],
 )
-def test_option_of_another_suite_raises_option_error(suite: str, options: list[str], message: str) -> None:
+def test_option_that_the_suite_ignores_raises_option_error(suite: str, options: list[str], message: str) -> None:
     command = ["--suite", suite, "--edition", "sample", "--loglevel", "error", *options]
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Leaderboard.main(*command)
