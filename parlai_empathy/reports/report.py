@@ -12,6 +12,7 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
+from parlai_empathy.files.closed_pipe import pipe_may_close
 from parlai_empathy.files.turns import own_turn
 from parlai_empathy.files.unfinished import own_folder
 from parlai_empathy.files.user_path import user_path
@@ -81,8 +82,9 @@ class Report:
     def show(self, folder: str | Path | None = None) -> None:
         """Print the tables, and save everything if a folder is given: see :meth:`save`."""
         try:
-            print(self.text())
-        finally:  # also if the reader of a pipe has closed it
+            with pipe_may_close():
+                print(self.text())
+        finally:  # also if it cannot be printed
             if folder:
                 self.save(folder)
         if folder:

@@ -301,14 +301,23 @@ def test_show_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert (tmp_path / "out" / "report.md").is_file()
 
 
-def test_report_is_saved_despite_broken_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_is_saved_if_it_cannot_be_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
-        raise BrokenPipeError
+        raise OSError("no space")
 
     monkeypatch.setattr("builtins.print", broken)
-    with pytest.raises(BrokenPipeError):
+    with pytest.raises(OSError, match="no space"):
         Report("r", [TABLE]).show(tmp_path / "out")
     assert (tmp_path / "out" / "report.md").is_file()
+
+
+def test_report_is_saved_without_an_error_if_its_reader_has_gone(tmp_path: Path) -> None:
+    code = "from parlai_empathy.reports.report import *; Report('r', [Table('t', ['n'], [[1]] * 99999)]).show('out')"
+    command = f'set -o pipefail; {sys.executable} -c "{code}" | head -1'
+    result = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (result.stdout, result.returncode) == ("# r\n", 0)
+    assert "BrokenPipe" not in result.stderr
+    assert (tmp_path / "out" / "report.json").is_file()
 
 
 def test_tilde_in_output_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Iterator, Sequence
 
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.files.closed_pipe import pipe_may_close
 from parlai_empathy.scoring.classifier import Classifier
 
 _LINES = 256  # lines of standard input per batch
@@ -27,11 +27,9 @@ def run(opt: Opt, model_file: str) -> None:
         if not text.strip():
             raise OptionError("TEXT: the text is empty: write at least one word")
     classifier = Classifier(model_file, opt["datapath"])
-    try:
+    with pipe_may_close():
         for texts in [opt["texts"]] if opt["texts"] else _blocks():
             _print(texts, classifier.top(texts, opt["top"]))
-    except BrokenPipeError:  # the reader has closed the pipe; without this, Python's final flush would fail too
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print(texts: Sequence[str], emotions: Sequence[Sequence[tuple[str, float]]]) -> None:
