@@ -36,9 +36,10 @@ key                     meaning                                                 
 A collection needs no questions. A question has ``id``, ``text`` and ``kind``, optionally ``required`` (``true``) and,
 in chats, ``per_turn`` (``false``). Further keys depend on the kind: ``points`` and ``labels`` (``point: meaning``) for
 ``likert``, ``choices`` for ``choice``, ``least`` and ``most`` (characters) for ``text``, ``tie`` (``true``) for
-``preference``. The answers of examples are written as raters give them. Those of checks are written as they are stored:
-for a preference 1 if ``reply`` is better, -1 if ``other_reply`` is. The paths of logs and of the extended study are
-relative to the study's folder; those of models are not.
+``preference``. The answers of examples and checks are written as raters give them, a choice by its text, or by its
+position if no choice is called so. Only a check's preference is written as it is stored: 1 if ``reply`` is better, -1
+if ``other_reply`` is. The paths of logs and of the extended study are relative to the study's folder; those of models
+are not.
 """
 
 from __future__ import annotations

@@ -292,6 +292,14 @@ def test_pairwise_checks_expect_a_preference(study_of: Make, tie: bool, expected
             study_of(PAIRWISE, questions=questions, checks=checks)
 
 
+@pytest.mark.parametrize(("expected", "place"), [("1", 2.0), (1, 2.0), (3, 3.0)])
+def test_choice_that_is_a_number_is_expected_by_its_text(study_of: Make, expected: object, place: float) -> None:
+    """Of 0, 1 and 2 the choice 1 is the second; 3 is none of them, so the third is meant."""
+    questions = [{"id": "many", "text": "How many?", "kind": "choice", "choices": ["0", "1", "2"]}]
+    study = study_of(LIKERT, questions=questions, checks=[{"reply": "x", "expected": {"many": expected}}])
+    assert study.checks[0].expected == (("many", place),)
+
+
 def test_every_key_is_documented() -> None:
     import parlai_empathy.rating.study_file as module
 
