@@ -16,8 +16,8 @@ column          content
 ``version``     the digest of the study's contents at that time
 ``kind``        of the question: ``likert``, ``choice``, ``text`` or ``preference``
 ``check``       the right rating of a gold check, otherwise empty
-``reply``       the name that ``parlai score_responses`` gives the reply in the system's log; empty if the study's
-                current version no longer has this reply
+``reply``       the name that ``parlai score_responses`` gives the reply in the system's log; ``(former reply)`` if
+                the study's current version no longer has it; empty in chats and checks
 ``other_reply`` likewise for the reply of ``other``
 ``side``        in pairs, where ``system`` stood: ``left`` or ``right``
 ``number``      the number of the item among the rater's items, from 1
@@ -39,6 +39,7 @@ from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, whole_file
 from parlai_empathy.rating.answering import WHOLE
 from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.names import FORMER
 from parlai_empathy.rating.questions import without_carriage_returns
 from parlai_empathy.rating.registration import item_of
 from parlai_empathy.rating.store import Store
@@ -151,8 +152,8 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
         "version": row["version"],
         "check": _short(check),
         "kind": row["kind"],
-        "reply": item.source if is_present else "",
-        "other_reply": item.other_source if is_present else "",
+        "reply": item.source if is_present else item.source and FORMER,
+        "other_reply": item.other_source if is_present else item.other_source and FORMER,
         "side": ("right" if row["swapped"] else "left") if item.other else "",
         "number": row["number"],
         "excluded": without_carriage_returns(row["excluded"] or ""),

@@ -24,3 +24,6 @@ UNITS = ("item", "rating")
 
 NOT_EXCLUDED = ("0", "false", "no")
 """Values of the column ``excluded`` that mean the same as an empty cell: the rater is not excluded."""
+
+FORMER = "(former reply)"
+"""In an export, the name of a reply that the study's current version no longer has."""

@@ -22,7 +22,7 @@ required; an answer in the rater's own words has a ``text`` in place of the rati
 ``side``
     in comparisons, where ``system`` stood: ``left`` or ``right``.
 ``reply``
-    the name that ``parlai score_responses`` gives the reply.
+    the name that ``parlai score_responses`` gives the reply; ``(former reply)`` if the study no longer has it.
 ``other_reply``
     in comparisons, the name that it gives the second system's reply.
 ``excluded``
@@ -49,7 +49,7 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.text_file import has_half_characters, read_text
-from parlai_empathy.rating.names import NOT_EXCLUDED
+from parlai_empathy.rating.names import FORMER, NOT_EXCLUDED
 from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 
 REQUIRED = ("item", "rater", "rating")
@@ -107,7 +107,7 @@ def read_ratings(
 def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
     """Group the ratings by question and item, in the order of the file; each item must stand for a single reply.
 
-    Texts, choices and checks are left out.
+    Texts, choices, checks, and ratings of replies that the study no longer has are left out.
 
     :raises DataError: if an item does not identify a reply: if it has ratings of several systems, of several versions
         of a study or, for one question, of several studies, or comparisons of two systems.
@@ -117,7 +117,7 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
     versions: dict[tuple[str, str], str] = {}
     studies: dict[tuple[str, str], str] = {}
     for one in ratings:
-        if one.rating is None or one.check is not None or one.kind == "choice":
+        if one.rating is None or one.check is not None or one.kind == "choice" or one.reply == FORMER:
             continue
         of = systems.setdefault((one.study, one.item), (one.system,))
         if one.other or of != (one.system,):

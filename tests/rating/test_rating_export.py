@@ -15,6 +15,7 @@ from tiny_studies import LIKERT, PAIRWISE, Clock
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import COLUMNS, rating_rows, write_export
+from parlai_empathy.rating.names import FORMER
 from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.ratings_file import ratings_of, read_ratings
 from parlai_empathy.rating.store import Store
@@ -158,9 +159,19 @@ def test_same_item_name_in_two_versions_gives_different_units(store: Store, stud
     assert write_export(store, "herons", path) == 6
     ratings = list(read_ratings(path))
     assert len({one.unit for one in ratings}) == 6
-    # A reply's name refers to the current logs: a rating of a reply that has changed since gets no name.
-    assert {one.item: one.reply for one in ratings if one.rater == "ann"} == {"1": "A#1", "2": "", "3": "A#3"}
+    # A reply's name refers to the current logs: a reply that has changed since is marked.
+    assert {one.item: one.reply for one in ratings if one.rater == "ann"} == {"1": "A#1", "2": FORMER, "3": "A#3"}
     assert {one.item: one.reply for one in ratings if one.rater == "bob"} == {"1": "A#1", "2": "A#2", "3": "A#3"}
+
+
+def test_replies_that_a_new_version_has_replaced_are_marked_before_it_is_rated(
+    store: Store, study_of: Make, write_log: Log
+) -> None:
+    desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 1), "B": write_log("B", 1)}))
+    desk.answer(next_item(desk, "ann").id, "ann", {"better": "left"})
+    Desk(store, study_of(PAIRWISE, systems={"C": write_log("C", 1), "D": write_log("D", 1)}), new_version=True)
+    (row,) = rating_rows(store, "herons")
+    assert (row["reply"], row["other_reply"]) == (FORMER, FORMER)
 
 
 def test_unsupported_suffix_or_missing_folder_raises_option_error(

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.rating.names import FORMER
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.rating.ratings_file import by_question, by_unit, ratings_of, read_ratings
 
@@ -230,6 +231,13 @@ def test_by_question_rejects_item_rated_for_two_systems() -> None:
     for other in (Rating("1", "Cyd", "q", 4.0, "B"), Rating("1", "Cyd", "q", 1.0, "A", "B")):
         with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
             by_question([*of_one, other])
+
+
+def test_by_question_leaves_out_replies_that_the_study_no_longer_has() -> None:
+    former = Rating("1", "Ann", "q", 5.0, study="s", version="1a", reply=FORMER)
+    assert by_question([former, Rating("1", "Ann", "q", 2.0, study="s", version="2b", reply="1")]) == {
+        "q": {"1": [2.0]}
+    }
 
 
 def test_by_question_rejects_item_rated_in_two_versions() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.files.text_file import read_text
+from parlai_empathy.rating.names import FORMER
 from parlai_empathy.rating.rating import Rating
 
 _NO_METRICS = ("system", "item", "line", "turn", "emotion", "reply")
@@ -68,12 +69,12 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
     :param ratings: of single replies, or comparisons with the systems in alphabetical order.
     :raises NotComputableError: if no rated reply has a metric.
     """
-    # Where a study names the replies, it leaves out the names of replies that its current version no longer has.
-    naming = {one.study for one in ratings if one.version and one.reply}
     units: dict[_Judged, list[float]] = {}
     for one in ratings:
-        if one.rating is not None and (one.reply or one.study not in naming):
+        if one.rating is not None and one.reply != FORMER:
             units.setdefault((one.system, one.other, one.item, one.reply, one.other_reply), []).append(one.rating)
+    if not units:
+        raise NotComputableError("no rated reply has a metric: the study's current version has none of these replies")
     people = {unit: fmean(values) for unit, values in units.items()}
     found = {}
     for metric, values in scores.items():

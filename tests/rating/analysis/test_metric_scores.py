@@ -10,6 +10,7 @@ import pytest
 
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.rating.analysis.metric_scores import matched, read_metric_scores
+from parlai_empathy.rating.names import FORMER
 from parlai_empathy.rating.rating import Rating
 
 
@@ -93,14 +94,14 @@ def test_reply_name_takes_precedence_over_item() -> None:
 
 
 def test_reply_of_former_version_is_not_matched_by_its_item() -> None:
-    """An export has no name for such a reply. Its item may now be another reply, with another metric."""
-    former = Rating("1", "Ann", "q", 5.0, "A", study="s", version="1a")
+    """An export marks such a reply. Its item may now be another reply, with another metric."""
+    former = Rating("1", "Ann", "q", 5.0, "A", study="s", version="1a", reply=FORMER)
     current = Rating("1", "Bob", "q", 2.0, "A", study="s", version="2b", reply="1")
     assert matched([former, current], SCORES)["length"] == ([3.0], [2.0])
-    nameless = Rating(
-        "2", "Ann", "q", 4.0, "A", study="t", version="1a"
-    )  # a study that names no replies, such as chats
+    nameless = Rating("2", "Ann", "q", 4.0, "A", study="s", version="1a")  # as in a file by hand
     assert matched([former, current, nameless], SCORES)["length"] == ([3.0, 4.0], [2.0, 4.0])
+    with pytest.raises(NotComputableError, match=r"^no rated reply has a metric: the study's current version has none"):
+        matched([former], SCORES)
 
 
 def test_other_reply_name_identifies_second_reply_of_comparison() -> None:
