@@ -267,9 +267,9 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         return batch
 
     def _pad_tensor(self, items: list[Any], is_label: bool = False) -> tuple[Tensor, list[int]]:
-        """Pad as ParlAI does, but to multiples of 8: a CPU is slow at each new shape."""
-        padded: tuple[Tensor, list[int]] = padded_tensor(items, pad_idx=self.NULL_IDX, fp16friendly=True)
-        return padded
+        """Pad as ParlAI does, but to multiples of 8, up to ``--n-positions``: a CPU is slow at each new shape."""
+        padded, lengths = padded_tensor(items, pad_idx=self.NULL_IDX, fp16friendly=True)
+        return padded[:, : max(self.opt["n_positions"], *lengths)].contiguous(), lengths
 
     def _set_text_vec(self, obs: Message, history: History, truncate: int | None) -> Message:
         """Set the context's token ids, truncated as ``--truncate-context`` says, with at least one token."""

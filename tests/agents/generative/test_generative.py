@@ -72,6 +72,12 @@ def test_training_lowers_the_loss(tmp_path: Path, precision: str) -> None:
     assert float(report["loss"]) < untrained - 1
 
 
+def test_replies_may_fill_all_positions(tmp_path: Path) -> None:
+    """Batches are padded to multiples of 8, here 16 tokens, but the decoder has positions for no more than 12."""
+    report, _ = train(tmp_path / "model", n_positions=12, text_truncate=12, max_train_steps=1, skip_generation=True)
+    assert math.isfinite(report["loss"])
+
+
 def test_same_seed_gives_same_weights(tmp_path: Path) -> None:
     for name, seed in (("first", 7), ("again", 7), ("other", 8)):
         train(tmp_path / name, max_train_steps=2, seed=seed, skip_generation=True)
