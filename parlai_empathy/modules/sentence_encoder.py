@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from parlai_empathy.errors import MissingDependencyError, ModelFileError, one_line
+from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_tokenizer
 from parlai_empathy.modules.pair_encoder import TextReader
@@ -93,7 +94,8 @@ class MiniLM:
 
     @torch.no_grad()
     def _read(self, texts: list[str]) -> Vectors:
-        read = self._tokenizer(texts, truncation=True, max_length=MINILM_TOKENS, padding=True, return_tensors="pt")
+        valid = list(map(as_unicode, texts))
+        read = self._tokenizer(valid, truncation=True, max_length=MINILM_TOKENS, padding=True, return_tensors="pt")
         tokens: Tensor = read["input_ids"].to(self._device)
         lengths: Tensor = read["attention_mask"].sum(dim=1).to(self._device)
         vectors = self._reader.vectors(tokens, torch.zeros_like(tokens), lengths)
@@ -114,7 +116,7 @@ class LibraryEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of length 1, ``(n, dim)``, in single precision."""
         vectors: Vectors = self.model.encode(
-            list(texts),
+            list(map(as_unicode, texts)),
             batch_size=32,
             normalize_embeddings=True,
             convert_to_numpy=True,

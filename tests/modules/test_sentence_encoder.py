@@ -85,6 +85,16 @@ def test_encoding_in_chunks_matches_encoding_at_once(tiny: Path, monkeypatch: py
     np.testing.assert_allclose(encoder.encode(texts), whole, atol=1e-5)
 
 
+def test_lone_surrogates_become_question_marks(tiny: Path, tmp_path: Path) -> None:
+    """A terminal that is not set to UTF-8 passes them on, and the tokenizers library rejects them."""
+    broken, valid = tiny_minilm(tiny).encode(["caf\udce9", "caf?"])
+    np.testing.assert_array_equal(broken, valid)
+    pytest.importorskip("sentence_transformers")
+    own = write_library_model(tmp_path / "own", tiny, "mean", longest=20)
+    broken, valid = load_sentence_encoder(str(own), "cpu").encode(["caf\udce9", "caf?"])
+    np.testing.assert_array_equal(broken, valid)
+
+
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_sentence_transformers_folder_keeps_its_pooling(tiny: Path, tmp_path: Path, pooling: str) -> None:
     """A folder written by the library states its pooling."""

@@ -9,6 +9,7 @@ from typing import Any
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
+from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.files.whole_file import write_whole
 from parlai_empathy.modules.hugging_face import load_tokenizer
 
@@ -77,7 +78,7 @@ class TokenizerDictionary(DictionaryAgent):
         """Return a text's token ids without special tokens around it; line breaks become separator tokens."""
         if separator := self.tokenizer_of_encoder.sep_token:
             text = text.replace("\n", f" {separator} ")
-        return vec_type(self.tokenizer_of_encoder(text, add_special_tokens=False)["input_ids"])
+        return vec_type(self.tokenizer_of_encoder(as_unicode(text), add_special_tokens=False)["input_ids"])
 
     def vec2txt(self, vector: Any, **_: Any) -> str:
         """Decode token ids to text."""

@@ -50,6 +50,11 @@ def test_text_is_converted_to_ids_and_back(dictionary: TokenizerDictionary) -> N
     assert dictionary.txt2vec("hi", tuple) == tuple(dictionary.txt2vec("hi"))
 
 
+def test_lone_surrogates_become_question_marks(dictionary: TokenizerDictionary) -> None:
+    """A terminal that is not set to UTF-8 passes them on, and the tokenizers library rejects them."""
+    assert dictionary.txt2vec("hi \udce9") == dictionary.txt2vec("hi ?")
+
+
 def test_save_writes_one_token_per_line(dictionary: TokenizerDictionary, tmp_path: Path) -> None:
     dictionary.save(str(tmp_path / "new" / "model.dict"))
     lines = (tmp_path / "new" / "model.dict").read_text().splitlines()
