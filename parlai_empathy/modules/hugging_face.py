@@ -31,12 +31,28 @@ def load_tokenizer(name: str, option: str = "--hf-model") -> Any:
 def load_encoder(name: str, pretrained: bool = True) -> Any:
     """Load the encoder ``name`` in single precision; with random weights if not ``pretrained``.
 
-    :raises ModelFileError: if it does not exist, or cannot be read or downloaded.
+    :raises ModelFileError: if it does not exist, cannot be read or downloaded, or does not encode texts.
     """
     if pretrained:
-        return _load("AutoModel", name).float()
+        encoder = _load("AutoModel", name).float()
+        _check_encodes(encoder, name)
+        return encoder
     config = _load("AutoConfig", name)
     return transformers_library().AutoModel.from_config(config).float()
+
+
+def _check_encodes(encoder: Any, name: str) -> None:
+    """Raise :class:`ModelFileError` if a model needs more than a text's tokens, such as T5 or a model of images."""
+    import torch
+
+    try:
+        with torch.no_grad():
+            _ = encoder(input_ids=torch.tensor([[0]])).last_hidden_state
+    except Exception as error:  # each model complains in its own way
+        raise ModelFileError(
+            f"--hf-model {name} ({encoder.config.model_type}) does not encode texts: name an encoder such as BERT or "
+            "RoBERTa"
+        ) from error
 
 
 LANGUAGE_MODELS = {"seq2seq": "AutoModelForSeq2SeqLM", "causal": "AutoModelForCausalLM"}

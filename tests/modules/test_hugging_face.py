@@ -57,6 +57,14 @@ def test_half_precision_weights_are_loaded_as_float32(folder: Path, tmp_path: Pa
     assert {weights.dtype for weights in load_encoder(str(tmp_path)).parameters()} == {torch.float32}
 
 
+def test_model_that_needs_more_than_tokens_is_no_encoder(tmp_path: Path) -> None:
+    """T5 also needs the tokens of the text that it is to write."""
+    t5 = write_language_model("t5", tmp_path / "t5")
+    with pytest.raises(ModelFileError, match=r"t5 \(t5\) does not encode texts: name an encoder") as caught:
+        load_encoder(str(t5))
+    message(caught)
+
+
 @pytest.mark.parametrize("load", [load_encoder, load_tokenizer])
 def test_missing_folder_error_names_the_folder(load: Any, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
