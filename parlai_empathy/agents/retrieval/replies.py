@@ -10,8 +10,8 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.errors import DataError, ModelFileError, OptionError
-from parlai_empathy.files.text_file import is_file
+from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.files.text_file import is_file, read_text
 from parlai_empathy.tasks.training_fold import training_teachers
 
 # The paper's three (Rashkin et al. 2019, section 4.1), and their short names.
@@ -28,22 +28,18 @@ _OF_POOLS = ("edition", "reddit_file", "humod_file")
 def read_replies(path: str | Path) -> list[str]:
     """Return the distinct, non-empty lines of a text file.
 
-    :raises ModelFileError: if it cannot be read.
+    :raises DataError: if it cannot be read, or is not UTF-8.
     """
-    lines = _bytes(path).decode("utf-8-sig", errors="replace").split("\n")
-    return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    return list(dict.fromkeys(line.strip() for line in _text(path).split("\n") if line.strip()))
 
 
 def file_fingerprint(path: str | Path) -> str:
-    """Return a digest of a file's content, in hexadecimal. Raise :class:`ModelFileError` if it cannot be read."""
-    return hashlib.sha256(_bytes(path)).hexdigest()[:8]
+    """Return a digest of a text file's content, in hexadecimal. Raise :class:`DataError` as :func:`read_replies`."""
+    return hashlib.sha256(_text(path).encode()).hexdigest()[:8]
 
 
-def _bytes(path: str | Path) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"--fixed-candidates-path {path} cannot be read: {error.strerror}") from error
+def _text(path: str | Path) -> str:
+    return read_text(path, "--fixed-candidates-path needs a text file with one reply per line")
 
 
 def pool_tasks(pool: str) -> list[str]:

@@ -20,7 +20,7 @@ from parlai_empathy.agents.retrieval.replies import (
     task_options,
     training_replies,
 )
-from parlai_empathy.errors import DataError, ModelFileError
+from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -40,10 +40,16 @@ def test_file_fingerprint_depends_on_content_not_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("read", [read_replies, file_fingerprint])
-def test_missing_reply_file_raises_model_file_error(tmp_path: Path, read: Callable[[Path], object]) -> None:
-    with pytest.raises(ModelFileError) as caught:
+def test_missing_reply_file_error_names_file_and_option(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    with pytest.raises(DataError, match=r"none\.txt cannot be read .* --fixed-candidates-path needs a text file"):
         read(tmp_path / "none.txt")
-    assert f"--fixed-candidates-path {tmp_path / 'none.txt'} cannot be read" in str(caught.value)
+
+
+@pytest.mark.parametrize("read", [read_replies, file_fingerprint])
+def test_reply_file_in_another_encoding_raises_data_error(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    (tmp_path / "latin.txt").write_bytes("How nice!\nThat café?\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"latin\.txt, line 2: b'\\xe9' is not UTF-8: save the file as UTF-8"):
+        read(tmp_path / "latin.txt")
 
 
 def options(*arguments: str) -> Opt:

@@ -21,7 +21,7 @@ from sample_models import Bomb, copy_of, evaluate, load, weights
 from tiny_parts import observed
 
 from parlai_empathy.agent_kit.training.draws import random_of_step
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.errors import DataError, ModelFileError, OptionError
 from parlai_empathy.metrics.precision_at_k import block_ranks, precision_at
 
 TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
@@ -349,7 +349,7 @@ def test_candidates_file_does_not_replace_the_stored_pool(model_file: Path, tmp_
 
 
 def test_missing_candidates_file_raises_model_file_error(model_file: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=r"--fixed-candidates-path .*nowhere\.txt"):
+    with pytest.raises(DataError, match=r"nowhere\.txt cannot be read .*--fixed-candidates-path"):
         create_agent_from_model_file(
             str(model_file), Opt(interactive_mode=True, fixed_candidates_path=str(tmp_path / "nowhere.txt"))
         )
