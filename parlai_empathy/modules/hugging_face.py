@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import MissingDependencyError, ModelFileError, one_line
+from parlai_empathy.files.user_path import user_path
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 """The default encoder: 22M parameters, vectors of size 384, Apache-2.0; it runs on any machine."""
@@ -143,11 +144,11 @@ def longest_text(config: Any, tokenizer: Any) -> float:
 
 
 def source_of(name: str) -> str:
-    """Return where to load ``name`` from: for the default encoder its package, if installed; otherwise ``name``."""
+    """Return where to load ``name`` from: for the default encoder its package, if installed; else a folder or name."""
     package = find_spec(_MINILM_PACKAGE) if name == MINILM else None
     if package and package.origin:
         return str(Path(package.origin).parent / "model")
-    return name
+    return str(user_path(name)) if name.startswith("~") else name
 
 
 def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> Any:

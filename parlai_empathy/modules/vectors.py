@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from parlai_empathy.errors import ModelFileError
+from parlai_empathy.files.user_path import user_path
 
 
 def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> int:
@@ -23,7 +24,7 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
     :returns: number of words found.
     :raises ModelFileError: naming file and line, if the file is missing or a line does not have ``dim`` finite numbers.
     """
-    path = Path(path)
+    path = user_path(path)
     found: set[str] = set()
     try:
         with path.open(encoding="utf-8", newline="\n") as file:

@@ -103,6 +103,12 @@ def test_source_of_default_encoder_is_the_installed_package(tmp_path: Path, monk
     assert source_of("bert-base-uncased") == "bert-base-uncased"
 
 
+def test_folder_may_be_given_relative_to_the_home_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ``--hf-model=~/bert`` arrives from the shell."""
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert load_tokenizer(f"~/{folder.name}")("hello")["input_ids"]
+
+
 def test_source_of_default_encoder_is_the_hub_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parlai_empathy.modules.hugging_face.find_spec", lambda _: None)
     assert source_of(MINILM) == MINILM

@@ -48,6 +48,13 @@ def test_glove_format_is_read(tmp_path: Path) -> None:
     torch.testing.assert_close(weight, torch.tensor(expected))
 
 
+def test_file_may_be_given_relative_to_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ``--vectors-file=~/vectors.txt`` arrives from the shell."""
+    file_of(tmp_path, "sad 1 2 3\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert copied(Path("~/vectors.txt"), "sad")[0] == 1
+
+
 def test_fasttext_header_and_trailing_spaces_are_skipped(tmp_path: Path) -> None:
     found, weight = copied(file_of(tmp_path, "2 3\nsad 1 2 3 \nglad 4 5 6 \n"), "glad", "2")
     assert found == 1  # the header's "2" is not read as a word

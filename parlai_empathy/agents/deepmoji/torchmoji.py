@@ -13,6 +13,7 @@ from torch import Tensor
 
 from parlai_empathy.agents.deepmoji.words import MASK, UNKNOWN
 from parlai_empathy.errors import ModelFileError, one_line
+from parlai_empathy.files.user_path import user_path
 
 WEIGHTS, VOCABULARY = "pytorch_model.bin", "vocabulary.json"
 
@@ -47,7 +48,7 @@ def read_vocabulary(folder: str | Path) -> list[str]:
 
     :raises ModelFileError: if the file is missing or damaged.
     """
-    path = Path(folder) / VOCABULARY
+    path = user_path(folder) / VOCABULARY
     try:
         numbers = json.loads(path.read_text(encoding="utf-8"))
         words = sorted(numbers, key=numbers.__getitem__)
@@ -64,7 +65,7 @@ def read_torchmoji(folder: str | Path) -> TorchMoji:
     :raises ModelFileError: if a file is missing or damaged, or if the two do not belong together.
     """
     words = read_vocabulary(folder)
-    path = Path(folder) / WEIGHTS
+    path = user_path(folder) / WEIGHTS
     try:
         saved: Any = torch.load(path, map_location="cpu", weights_only=True)
         return TorchMoji(words, _ours(saved, len(words)))

@@ -26,6 +26,13 @@ def test_words_and_weights_are_read(tmp_path: Path) -> None:
     assert len(published.weights) == 18, "the layer for emoji is left out"
 
 
+def test_folder_may_be_given_relative_to_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ``--deepmoji-weights=~/torchmoji`` arrives from the shell."""
+    write_torchmoji(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
+    assert read_torchmoji(f"~/{tmp_path.name}").words == WORDS
+
+
 def test_embedding_rows_without_a_word_are_dropped(tmp_path: Path) -> None:
     published = read_torchmoji(write_torchmoji(tmp_path, words=WORDS[:7]))
     assert len(published.weights["embedding.weight"]) == 7
