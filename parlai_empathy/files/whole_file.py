@@ -18,10 +18,10 @@ def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
         leftovers of killed processes are deleted; otherwise the next write overwrites a leftover.
     :raises OSError: if the file cannot be renamed.
     """
-    path = path.resolve()  # keep a symbolic link, and write its target
     if path.exists() and not path.is_file():
-        yield path  # a pipe or a device is written directly
+        yield path  # a pipe or a device is written directly; the target of /dev/stdout may have no path of its own
         return
+    path = path.resolve()  # keep a symbolic link, and write its target
     unfinished = own_file(path) if is_shared else path.parent / f"{path.name}.unfinished"
     try:
         yield unfinished

@@ -65,6 +65,15 @@ def test_named_pipe_is_written_to(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+def test_unnamed_pipe_is_written_to_by_its_number() -> None:
+    """As in ``--out /dev/stdout | less``: the number is a symbolic link to a pipe, which has no name."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as reader:
+        write_whole(Path(f"/dev/fd/{writing}"), "whole")
+        os.close(writing)
+        assert reader.read() == "whole"
+
+
 def test_failed_write_keeps_the_previous_text(tmp_path: Path) -> None:
     write_whole(path := tmp_path / "a.txt", "né\n")
     assert path.read_bytes() == "né\n".encode()
