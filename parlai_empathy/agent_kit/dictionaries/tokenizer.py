@@ -75,7 +75,10 @@ class TokenizerDictionary(DictionaryAgent):
         return len(self.tok2ind)
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
-        """Return a text's token ids without special tokens around it; line breaks become separator tokens."""
+        """Return a text's token ids without special tokens around it; line breaks become separator tokens.
+
+        Unpaired surrogates are read as ``?``.
+        """
         if separator := self.tokenizer_of_encoder.sep_token:
             text = text.replace("\n", f" {separator} ")
         return vec_type(self.tokenizer_of_encoder(as_unicode(text), add_special_tokens=False)["input_ids"])

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.tasks.epitome.spans import Span
 
 
@@ -45,7 +46,7 @@ class Tokens:
 
 
 def tokens_of(tokenizer: Any, texts: Sequence[str], longest: int) -> list[Tokens]:
-    """Tokenize texts, truncating long ones at the end.
+    """Tokenize texts, truncating long ones at the end. Unpaired surrogates are read as ``?``.
 
     :param tokenizer: a fast Hugging Face tokenizer.
     :param longest: maximum tokens per text, special ones included.
@@ -55,7 +56,7 @@ def tokens_of(tokenizer: Any, texts: Sequence[str], longest: int) -> list[Tokens
     backend.no_truncation()
     room = longest - backend.num_special_tokens_to_add(False)
     encoded = []
-    for encoding in backend.encode_batch(list(texts), add_special_tokens=False):
+    for encoding in backend.encode_batch([as_unicode(text) for text in texts], add_special_tokens=False):
         encoding.truncate(room)
         encoded.append(backend.post_process(encoding))
     pad = tokenizer.pad_token_id or 0

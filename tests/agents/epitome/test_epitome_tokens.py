@@ -42,6 +42,11 @@ def test_empty_text_has_only_special_tokens(tokenizer: Any) -> None:
     assert tokens.marks([(0, 3)]) == [False, False]
 
 
+def test_lone_surrogates_are_read_as_question_marks(tokenizer: Any) -> None:
+    """A terminal that is not UTF-8 gives such texts; the offsets are those of the original text."""
+    assert tokens_of(tokenizer, ["so\udcff it"], 20) == tokens_of(tokenizer, ["so? it"], 20)
+
+
 def test_tokens_overlapping_a_span_are_marked() -> None:
     tokens = Tokens((1, 5, 6, 7, 2), (None, (0, 4), (4, 9), (10, 12), None))
     assert tokens.marks([(4, 9)]) == [False, False, True, False, False]
