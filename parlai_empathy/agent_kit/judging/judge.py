@@ -179,8 +179,12 @@ class JudgeAgent(PairModelAgent):
         return Output(self._answers(logits))
 
     def _has_target(self, obs: Message) -> bool:
-        """Whether a loss can be computed: ratings on another scale than the judge's only allow correlations."""
-        is_on_another_scale = "rating_mean" in obs and not set(labels_of(obs)) <= set(self.classes or ())
+        """Whether a loss can be computed: ratings on another scale than the judge's only allow correlations.
+
+        A rated message's candidates are its scale. Its label and ratings may happen to be classes of the judge too.
+        """
+        scale = obs.get("label_candidates") or labels_of(obs)
+        is_on_another_scale = "rating_mean" in obs and not set(scale) <= set(self.classes or ())
         return bool(labels_of(obs)) and not is_on_another_scale
 
     def _answers(self, logits: Tensor) -> list[str]:

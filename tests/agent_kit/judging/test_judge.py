@@ -239,8 +239,11 @@ def test_rating_metrics_match_direct_computation(name: str, request: pytest.Fixt
         assert float(report["accuracy"]) == pytest.approx(np.mean(right))
 
 
-def test_ratings_on_another_scale_give_correlation_but_no_loss(rater: Path) -> None:
-    report = evaluate(rater, "empathy:engagement:Fed")  # rated 0 to 2; this judge's classes are 1 to 5
+@pytest.mark.parametrize("batchsize", [1, 32])
+def test_ratings_on_another_scale_give_correlation_but_no_loss(rater: Path, batchsize: int) -> None:
+    """Alone in a batch, a message whose label happens to be a class must not be taken for one on the judge's scale."""
+    # rated 0 to 2; this judge's classes are 1 to 5
+    report = evaluate(rater, "empathy:engagement:Fed", batchsize=batchsize)
     assert -1 <= float(report["pearson"]) <= 1
     assert "loss" not in report
 
