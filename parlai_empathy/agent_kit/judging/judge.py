@@ -119,10 +119,13 @@ class JudgeAgent(PairModelAgent):
         return self._in_batches(self.bare_model, self.outputs, pairs)
 
     def self_observe(self, self_message: Message) -> None:
-        """Add the true reply to the history if the episode continues; the judge's own output is not part of it."""
-        before = self.observation
+        """Add the true reply to the history if the episode continues; the judge's own output is not part of it.
+
+        ParlAI adds what another ``--use-reply`` names.
+        """
+        before, use_reply = self.observation, self.opt.get("use_reply")
         super().self_observe(self_message)
-        if self.classes is None and not before["episode_done"] and labels_of(before):
+        if self.classes is None and use_reply == "none" and not before["episode_done"] and labels_of(before):
             self.history.add_reply(labels_of(before)[0])
 
     # --- training ----------------------------------------------------------------------------------------------------

@@ -494,6 +494,13 @@ def test_true_replies_are_added_to_history_but_ratings_are_not(chooser: Path, ra
         assert agent.observe(Message({"text": "new", "episode_done": True}))["lines"] == ["new"]
 
 
+def test_use_reply_option_adds_the_true_reply_once(chooser: Path) -> None:
+    agent = load(chooser, use_reply="label")
+    agent.observe(Message({"text": "hello", "eval_labels": ["hi"], "episode_done": False}))
+    agent.act()
+    assert agent.observe(Message({"text": "and you?", "episode_done": True}))["lines"] == ["hello", "hi", "and you?"]
+
+
 @pytest.mark.parametrize("text", ["", "  \n "])
 def test_empty_message_gets_no_answer(rater: Path, chooser: Path, text: str) -> None:
     for path in (rater, chooser):
