@@ -130,10 +130,12 @@ class FrozenPart:
 
 
 def _copy_model(path: Path, folder: Path) -> None:
-    """Atomically copy a model into a folder, without its optimiser state."""
+    """Copy a model into a folder, without its optimiser state.
+
+    A former copy is deleted only when the new one is complete: the model may be that copy, by another path.
+    """
     unfinished = folder.with_name(f"{folder.name}.part")
-    for leftover in (unfinished, folder):
-        shutil.rmtree(leftover, ignore_errors=True)
+    shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     copy = unfinished / "model"
     torch.save({"model": load_model(str(path), lambda weights: None)["model"]}, copy)
@@ -144,6 +146,7 @@ def _copy_model(path: Path, folder: Path) -> None:
     for ending in FOLDERS:
         if Path(f"{path}.{ending}").is_dir():
             shutil.copytree(f"{path}.{ending}", f"{copy}.{ending}")
+    shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
 
 

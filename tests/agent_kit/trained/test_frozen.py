@@ -183,6 +183,17 @@ def test_stale_copy_without_its_model_is_replaced(models: Path, tmp_path: Path) 
     assert torch.equal(copied["head.weight"], weights(models / "emotions")["head.weight"])
 
 
+def test_left_over_copy_can_be_named_by_another_path(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be the only one left: the new training must not delete what it is about to copy."""
+    PART.load(training(tmp_path, models / "emotions"))
+    monkeypatch.chdir(tmp_path)
+    PART.load(training(Path(), tmp_path / "new.classifier" / "model"))
+    copied = weights(tmp_path / "new.classifier" / "model")
+    assert torch.equal(copied["head.weight"], weights(models / "emotions")["head.weight"])
+
+
 def test_copy_beside_init_model_is_used(models: Path, tmp_path: Path) -> None:
     begun(tmp_path, models / "emotions")
     (tmp_path / "next").mkdir()
