@@ -86,12 +86,16 @@ class FrozenPart:
             raise ModelFileError(f"{begun} needs {copy}, which is missing: fetch it from where the model came from")
         named = opt.get(self.option)
         saved = Opt.load(f"{begun}.opt").get(self.option) if is_file(f"{begun}.opt") else named
-        if named and named != saved and _weights(_resolved(opt, named)) != _weights(copy):
+        if named and named != saved and not self._is_copied(_resolved(opt, named), copy):
             raise OptionError(
                 f"{self.flag} {named}: {opt['model_file']} was trained with another model, copied to {copy}: "
                 "leave the option out, or train a new model"
             )
         return copy
+
+    def _is_copied(self, path: Path, copy: Path) -> bool:
+        self.options(path)  # which reports a missing model, or one of another kind
+        return _weights(path) == _weights(copy)
 
     def options(self, path: Path) -> Opt:
         """Return the options of a model after checking its kind; its weights are not loaded.

@@ -163,6 +163,12 @@ def test_resuming_with_another_model_raises_option_error(models: Path, tmp_path:
     assert "was trained with another model" in str(error)
 
 
+def test_resuming_with_missing_model_raises_model_file_error(models: Path, tmp_path: Path) -> None:
+    opt = begun(tmp_path, models / "emotions")
+    error = failure(Opt({**opt, "classifier": "gone"}))
+    assert str(error) == "--classifier gone is not a trained model: gone and gone.opt must exist"
+
+
 def test_resuming_with_same_model_at_another_path_is_accepted(models: Path, tmp_path: Path) -> None:
     opt = begun(tmp_path, models / "emotions")
     PART.load(Opt({**opt, "classifier": str(copy_of(models / "emotions", tmp_path))}))
