@@ -30,7 +30,7 @@ from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
 from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_choices, reply_losses, sampled_choices
 from parlai_empathy.agent_kit.judging.task_classes import set_classes_of_task
-from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_options
+from parlai_empathy.agent_kit.trained.init_model import check_init_model, check_own_option, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.errors import OptionError
@@ -56,6 +56,7 @@ class JudgeAgent(PairModelAgent):
         init_model, is_finetune = self._get_init_model(opt, shared)
         if not shared:
             check_init_model(opt, init_model, JudgeAgent)
+            check_own_option(opt, "classes")
             keep_options(opt, self.of_weights)
             set_classes_of_task(opt)
         super().__init__(opt, shared)

@@ -42,6 +42,23 @@ def check_init_model(opt: Mapping[str, Any], found: str | None, family: type) ->
             )
 
 
+def check_own_option(opt: Mapping[str, Any], name: str) -> None:
+    """Raise :class:`OptionError` if the command line gives a trained model other names of its outputs than its own.
+
+    The outputs keep their order, so in another order the names would be wrong, and nothing would show it.
+
+    :param name: the option that holds the names.
+    """
+    path, typed = opt.get("model_file"), opt.get("override") or {}
+    if not (path and name in typed and is_file(path) and is_file(f"{path}.opt")):
+        return
+    own = Opt.load(f"{path}.opt").get(name)
+    if own and list(typed[name]) != own:
+        raise OptionError(
+            f"{flag(name)} {' '.join(typed[name])}: {path} was trained with {' '.join(own)}; leave {flag(name)} out"
+        )
+
+
 def copy_options(opt: Opt, theirs: Mapping[str, Any], source: str) -> None:
     """Set options to the values of the model that this one is built on, so that users need not type them again.
 

@@ -13,7 +13,7 @@ from parlai.core.torch_agent import Batch, Output
 from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, last_line
-from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_options
+from parlai_empathy.agent_kit.trained.init_model import check_init_model, check_own_option, keep_options
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
@@ -42,6 +42,7 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         init_model, is_finetune = self._get_init_model(opt, shared)
         if not shared:
             check_init_model(opt, init_model, EpitomeAgent)
+            check_own_option(opt, "mechanisms")
             keep_options(opt, ("hf_model", "responders", "pooling"))
             set_mechanisms_of_task(opt)
         super().__init__(opt, shared)

@@ -159,6 +159,13 @@ def test_classes_option_sets_class_order(tmp_path: Path) -> None:
     assert load(tmp_path / "model").classes == list(reversed(EMOTIONS))
 
 
+def test_trained_classes_cannot_be_reordered(rater: Path) -> None:
+    """The outputs would stay in their order, and each score would be that of another class."""
+    assert load(rater, classes=list("12345")).classes == list("12345")
+    with pytest.raises(OptionError, match=rf"^--classes 5 4 3 2 1: {rater} was trained with 1 2 3 4 5; leave"):
+        load(rater, classes=list("54321"))
+
+
 def test_label_outside_classes_raises_data_error(tmp_path: Path, rater: Path) -> None:
     with pytest.raises(DataError, match=r"^the label '[a-z]+' is not one of this judge's classes \(sad, glad\)"):
         train(tmp_path / "model", FEEL, classes=["sad", "glad"])

@@ -122,6 +122,12 @@ def test_mechanisms_option_selects_a_subset_of_the_task(tmp_path: Path, bert: Pa
     assert load(tmp_path / "model").mechanisms == ["explorations"]
 
 
+def test_trained_mechanisms_cannot_be_reordered(judge: Path) -> None:
+    """The heads would stay in their order, and each mechanism would have the levels of another."""
+    with pytest.raises(OptionError, match=rf"^--mechanisms {' '.join(ALL[::-1])}: {judge} was trained with"):
+        load(judge, mechanisms=ALL[::-1])
+
+
 def test_same_seed_gives_same_weights(tmp_path: Path, bert: Path, judge: Path) -> None:
     train(tmp_path / "again", bert)
     train(tmp_path / "other", bert, seed=4)
