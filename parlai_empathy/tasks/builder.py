@@ -170,7 +170,14 @@ def _take_from_url(base: str, workplace: Path, source: Source) -> None:
             _take_archive(f"{base}/{source.archive.file_name}", workplace, source)
             return
     for name, file in zip(source.file_names, source.files, strict=True):
-        _download(f"{base}/{name}", _with_folder(workplace / file), source)
+        target = _with_folder(workplace / file)
+        try:
+            _download(f"{base}/{name}", target, source)
+        except _NotThere as error:
+            try:
+                _download(f"{base}/{file}", target, source)  # as in a folder on the mirror, it may be at its own place
+            except _NotThere:
+                raise error from None
 
 
 def _take_archive(url: str, workplace: Path, source: Source) -> None:

@@ -313,6 +313,13 @@ def test_loose_files_from_mirror_url_if_archive_is_refused(data: Path, server: S
     assert server.asked == [f"/toy/{ARCHIVE}", "/toy/a.csv", "/toy/b.csv"]  # a definite refusal is not retried
 
 
+def test_files_in_their_own_folders_from_mirror_url(data: Path, server: Server) -> None:
+    """As a built folder, such as that of a trained model with its encoder's folder, is copied to a server."""
+    for name, content in FILES.items():
+        server.answers[f"/toy/{name}"] = [sends(content)]
+    assert content_of(obtain(str(data), without_archive())) == FILES
+
+
 def test_mirror_url_without_archive_or_files_raises_download_error(
     data: Path, server: Server, waits: list[float], assert_one_line: OneLine
 ) -> None:
