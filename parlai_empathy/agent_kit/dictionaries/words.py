@@ -30,7 +30,7 @@ class WordDictionary(DictionaryAgent):
         :raises ModelFileError: naming the line, if a line is malformed.
         """
         self.freq.clear()
-        with open(filename, encoding="utf-8") as file:
+        with open(filename, "rb") as file:
             for line_number, line in enumerate(file, start=1):
                 try:
                     word, count = json.loads(line)

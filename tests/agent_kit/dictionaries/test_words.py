@@ -47,8 +47,10 @@ def test_saving_sorts_words_by_frequency(tmp_path: Path) -> None:
     assert list(dictionary(dict_file=str(tmp_path / "sub" / "model.dict")).tok2ind) == ["c", "a", "b"]
 
 
-@pytest.mark.parametrize("line", ["word\t3", "[1, 2, 3]", '["a"]', '["a", "b"]', "3", ""])
-def test_invalid_line_error_names_the_line(tmp_path: Path, line: str) -> None:
-    (tmp_path / "model.dict").write_text(f'["a", 1]\n{line}\n')
+@pytest.mark.parametrize(
+    "line", [b"word\t3", b"[1, 2, 3]", b'["a"]', b'["a", "b"]', b"3", b"", b'["\xff", 1]', b"\0\0"]
+)
+def test_invalid_line_error_names_the_line(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "model.dict").write_bytes(b'["a", 1]\n' + line + b"\n")
     with pytest.raises(ModelFileError, match=r"model\.dict, line 2: expected a word with its count"):
         dictionary(dict_file=str(tmp_path / "model.dict"))
