@@ -71,7 +71,9 @@ def _replies_of_all(message: Mapping[str, Any], messages: Sequence[Mapping[str, 
         "the task gives no candidates: replies are chosen among those of the same batch, so hits@1 and loss depend on "
         "--batchsize"
     )
-    return [true[0], *_without(true, [text for other in messages for text in labels_of(other)[:1]])]
+    # In the batch's order: if the true reply always came first, a judge that cannot tell them apart would choose it.
+    replies = [text for other in messages for text in labels_of(other)[:1]]
+    return [text for text in replies if text == true[0] or text not in true]
 
 
 def _without(left_out: Sequence[str], texts: Sequence[str]) -> list[str]:

@@ -82,8 +82,11 @@ def test_missing_candidates_are_replaced_by_batch_replies_with_warning(monkeypat
     said: list[str] = []
     monkeypatch.setattr("parlai_empathy.agent_kit.judging.replies.warn_once", said.append)
     choices = full_choices([message("1", ["a", "c"]), *THREE[1:]])
-    assert [choice.replies for choice in choices] == [("a", "b"), ("b", "a", "c"), ("c", "a", "b")]
+    assert [choice.replies for choice in choices] == [("a", "b"), ("a", "b", "c"), ("a", "b", "c")]
     assert [sum(choice.is_true) for choice in choices] == [1, 1, 1]
+    # A judge to which all replies are equal finds no more of them than chance does: the first one here.
+    ranked = best_first(torch.zeros(8), choices)
+    assert [first == label for (first, *_), label in zip(ranked, "abc", strict=True)] == [True, False, False]
     assert "--batchsize" in said[0]
 
 
