@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from parlai.core.build_data import modelzoo_path
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
@@ -20,7 +21,8 @@ def encoder_source(opt: Opt) -> str:
     This is the folder beside the model, else the one beside ``--init-model``, else ``--hf-model``. A folder without its
     model file is ignored: it is left over from an earlier training.
     """
-    for path in (opt.get("model_file"), opt.get("init_model")):
+    for name in (opt.get("model_file"), opt.get("init_model")):
+        path = modelzoo_path(opt.get("datapath"), name)  # ParlAI resolves a zoo name only after it has built this
         if path and Path(path).is_file() and encoder_folder(path).is_dir():
             return str(encoder_folder(path))
     return str(opt["hf_model"])

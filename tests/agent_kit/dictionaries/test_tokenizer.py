@@ -103,6 +103,13 @@ def test_encoder_source_prefers_model_file_then_init_model(tmp_path: Path, bert:
     assert encoder_source(Opt({"hf_model": "name"})) == "name"
 
 
+def test_encoder_source_finds_init_model_of_the_zoo(tmp_path: Path, bert: Path) -> None:
+    (folder := tmp_path / "models" / "empathy" / "epitome").mkdir(parents=True)
+    other = described(folder / "model", bert, 8)
+    opt = Opt({"hf_model": "name", "init_model": "zoo:empathy/epitome/model", "datapath": str(tmp_path)})
+    assert encoder_source(opt) == f"{other}.encoder"
+
+
 def test_encoder_folder_without_its_model_is_ignored(tmp_path: Path, bert: Path) -> None:
     """A left-over folder: its encoder would be built with random weights."""
     path = described(tmp_path / "model", bert, 8)
