@@ -63,6 +63,8 @@ def test_model_that_needs_more_than_tokens_is_no_encoder(tmp_path: Path) -> None
     with pytest.raises(ModelFileError, match=r"t5 \(t5\) does not encode texts: name an encoder") as caught:
         load_encoder(str(t5))
     message(caught)
+    bart = write_language_model("bart", tmp_path / "bart")  # takes that text from the one that it reads
+    assert load_encoder(str(bart)).config.model_type == "bart"
 
 
 @pytest.mark.parametrize("load", [load_encoder, load_tokenizer])

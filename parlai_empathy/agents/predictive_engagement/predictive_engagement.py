@@ -58,6 +58,10 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
     def build_model(self) -> nn.Module:
         """Build the frozen encoder and a new network."""
         opt, encoder = self.opt, self.load_encoder()
+        if encoder.config.is_encoder_decoder:
+            raise OptionError(
+                f"--hf-model {opt['hf_model']}: its layers are not one stack: name an encoder such as BERT"
+            )
         layers = encoder.config.num_hidden_layers
         if -opt["layer"] > layers:
             raise OptionError(f"--layer {opt['layer']}: {opt['hf_model']} has {layers} layers")

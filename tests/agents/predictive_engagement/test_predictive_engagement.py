@@ -14,6 +14,7 @@ from parlai.scripts.train_model import TrainModel
 from processes import parlai_command, succeeded
 from sample_models import load, weights
 from sklearn.metrics import f1_score
+from tiny_generators import write_language_model
 from tiny_parts import observed
 from two_processes import check_gradients_are_averaged
 
@@ -98,6 +99,12 @@ def test_invalid_options_raise_option_error(tmp_path: Path, bert: Path, changes:
     with pytest.raises(OptionError, match=message) as caught:
         train(tmp_path / "model", bert, **changes)
     assert "\n" not in str(caught.value)
+
+
+def test_encoder_decoder_raises_option_error(tmp_path: Path) -> None:
+    bart = write_language_model("bart", tmp_path / "bart")
+    with pytest.raises(OptionError, match=rf"^--hf-model {bart}: its layers are not one stack: name an encoder such"):
+        train(tmp_path / "model", bart, max_tokens=20)
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
