@@ -174,14 +174,15 @@ def _preferences(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Pl
 
 
 def _choices(answers: Answers) -> tuple[list[Table], list[Plot]]:
-    """Count how often each choice was made. Choices are nominal, so they have no mean."""
+    """Count how often each choice was made, in the order of their numbers. They are nominal, so they have no mean."""
     if not answers.choices:
         return [], []
-    counts = Counter((one.question, one.system, one.text or f"{one.rating:g}") for one in answers.choices)
+    chosen = sorted(answers.choices, key=lambda one: (one.question, one.system, one.rating or 0.0))
+    counts = Counter((one.question, one.system, one.text or f"{one.rating:g}") for one in chosen)
     asked = Counter((one.question, one.system) for one in answers.choices)
     rows: list[list[Cell]] = [
         [named(question, "question"), named(system, "system"), choice, n, n / asked[question, system]]
-        for (question, system, choice), n in sorted(counts.items())
+        for (question, system, choice), n in counts.items()
     ]
     note = "- a question whose numbers each have a text is treated as a choice; without the column text it is a rating"
     return [Table("Choices", ["question", "system", "choice", "answers", "share"], rows, [note])], []

@@ -123,13 +123,13 @@ def test_study_exclusion_reason_takes_precedence_over_flags() -> None:
     assert [list(row) for row in tables(report)["Left out"].rows] == [["w1", 33, "asked to be"]]
 
 
-def test_choices_are_counted_and_not_averaged() -> None:
+def test_choices_are_counted_by_number_and_not_averaged() -> None:
     who = [(1.0, "a person"), (2.0, "a machine"), (1.0, "a person"), (1.0, "a person")]
     ratings = [Rating(str(i), "Ann", "who", value, "A", text=text) for i, (value, text) in enumerate(who)]
     report = report_of([*study(), *ratings])
     assert [list(row) for row in tables(report)["Choices"].rows] == [
-        ["who", "A", "a machine", 1, 0.25],
         ["who", "A", "a person", 3, 0.75],
+        ["who", "A", "a machine", 1, 0.25],
     ]
     assert "who" not in tables(report)["Mean ratings and standard errors"].header
     assert ["who", "choice"] in [list(row)[:2] for row in tables(report)["What was answered"].rows]
