@@ -75,14 +75,16 @@ def _add(block: _Block, line: str, where: str) -> None:
     name, key, value = name.strip(), _key(line), value.strip()
     if not colon:
         raise DataError(f"{where}: {line.strip()[:40]!r} is not a line of the form 'key: text'")
-    if key == "context":
+    system = "" if key in _NO_NAME else name
+    is_context, is_reference = key == "context", key in ("ref", "reference")
+    known = block.context if is_context else block.reference if is_reference else block.replies.get(system)
+    if known is not None:
+        raise DataError(f"{where}: a second line {name} in the block that starts at line {block.line}")
+    if is_context:
         block.context = _turns(value, where)
-    elif key in ("ref", "reference"):
+    elif is_reference:
         block.reference = value
     elif block.context is not None and key not in _NO_REPLY:
-        system = "" if key in _NO_NAME else name
-        if system in block.replies:
-            raise DataError(f"{where}: a second line {name} in the block that starts at line {block.line}")
         block.replies[system] = value
 
 

@@ -111,6 +111,8 @@ START = "Emotion: x\nContext: ['a']\n"
         ("Pred: b\n", "log.txt, line 1: 'Pred: b' comes before the first Emotion: line"),
         (START + "just words\n", "log.txt, line 3: 'just words' is not a line of the form 'key: text'"),
         (START + "Pred: b\nPred: c\n", "log.txt, line 4: a second line Pred in the block that starts at line 1"),
+        (START + "Context: ['b']\n", "log.txt, line 3: a second line Context in the block that starts at line 1"),
+        (START + "A: b\nRef: c\nRef:\n", "log.txt, line 5: a second line Ref in the block that starts at line 1"),
         (START + "Pred: b\n", "the block that starts here has no line Ref: is the file truncated?"),
         (START + "Ref: c\n", "log.txt, line 1: the block that starts here has no line with a reply: is the"),
         ("Emotion: x\nRef: c\n", "log.txt, line 1: the block that starts here has no line Context: is the"),
