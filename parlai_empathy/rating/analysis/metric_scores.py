@@ -78,7 +78,8 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
     people = {unit: fmean(values) for unit, values in units.items()}
     found = {}
     for metric, values in scores.items():
-        of = {unit: value for unit in people if (value := _value(values, *unit)) is not None}
+        by_item = _by_item(values)
+        of = {unit: value for unit in people if (value := _value(by_item, *unit)) is not None}
         if of:
             found[metric] = (list(of.values()), [people[unit] for unit in of])
     if not found:
@@ -95,9 +96,18 @@ _Judged = tuple[str, str, str, str, str]
 """System, other, item, and the names of the two systems' replies in the file of metrics, if known."""
 
 
-def _value(
-    values: Mapping[Name, float], system: str, other: str, item: str, reply: str, other_reply: str
-) -> float | None:
+_ByItem = Mapping[str, Mapping[str, float]]
+"""A metric's values by item and system."""
+
+
+def _by_item(values: Mapping[Name, float]) -> _ByItem:
+    found: dict[str, dict[str, float]] = {}
+    for (system, item), value in values.items():
+        found.setdefault(item, {})[system] = value
+    return found
+
+
+def _value(values: _ByItem, system: str, other: str, item: str, reply: str, other_reply: str) -> float | None:
     first = _of_reply(values, system, reply, item)
     if not other or first is None:
         return first
@@ -105,14 +115,18 @@ def _value(
     return None if second is None else first - second
 
 
-def _of_reply(values: Mapping[Name, float], system: str, reply: str, item: str) -> float | None:
+def _of_reply(values: _ByItem, system: str, reply: str, item: str) -> float | None:
     found = _called(values, system, reply) if reply else None
     return _called(values, system, item) if found is None else found
 
 
-def _called(values: Mapping[Name, float], system: str, item: str) -> float | None:
-    """The value for a system and item. Without a system, it is looked up by the item, which must be unique."""
-    if system:
-        return values.get((system, item))
-    found = [value for (_, named), value in values.items() if named == item]
+def _called(values: _ByItem, system: str, item: str) -> float | None:
+    """The value for a system and item. Without a system, it is looked up by the item, which must be unique.
+
+    ``score_responses`` calls the systems of one log, such as that of a chat study, ``LOG: SYSTEM``.
+    """
+    systems = values.get(item, {})
+    if system in systems:
+        return systems[system]
+    found = [value for name, value in systems.items() if not system or name.endswith(f": {system}")]
     return found[0] if len(found) == 1 else None

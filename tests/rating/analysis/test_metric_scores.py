@@ -116,6 +116,16 @@ def test_ratings_without_system_are_matched_by_unambiguous_item() -> None:
     assert matched(ratings, scores) == {"length": ([3.0, 7.0], [4.0, 4.0])}  # x is ambiguous: two systems have it
 
 
+def test_ratings_of_a_chat_are_matched_with_the_system_of_its_log() -> None:
+    """``score_responses --logs talks=marks_talks.jsonl`` puts the log's name before the system's."""
+    scores = {
+        "length": {("talks: A", "chat-1#2"): 3.0, ("talks: B", "chat-2#2"): 7.0, ("talks: AA", "chat-3#2"): 9.0},
+        "er": {("talks: A", "chat-1#2"): 1.0, ("others: A", "chat-1#2"): 2.0},  # either could be meant
+    }
+    ratings = [Rating(f"chat-{n}#2", "Ann", "q", float(n), system) for n, system in ((1, "A"), (2, "B"), (3, "A"))]
+    assert matched(ratings, scores) == {"length": ([3.0, 7.0], [1.0, 2.0])}
+
+
 def test_no_match_raises_not_computable_error() -> None:
     message = (
         "no rated reply has a metric: ratings have item '9' of system 'Z', metrics '1' of 'A': use the same names of "
