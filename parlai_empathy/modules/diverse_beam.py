@@ -33,7 +33,7 @@ class DiverseBeamSearch(TreeSearch):
         super().__init__(beam_size, **options)
         self.strength = strength
         self.group_size = beam_size // groups
-        self._beams = [BeamSearch(self.group_size, **options) for _ in range(groups)]
+        self._beams = [BeamSearch(self.group_size, **{**options, "verbose": False}) for _ in range(groups)]
         self._eos_top = [False] * groups
         self._counted = 0  # finished hypotheses counted so far
         self._finished = [0] * groups
@@ -53,8 +53,10 @@ class DiverseBeamSearch(TreeSearch):
                 continue
             prior = prior_scores if prior_scores.numel() == 1 else prior_scores[rows]
             chosen = beam.select_paths(logprobs[rows] - costs, prior, current_length)
-            # Tokens are chosen with their costs, but scored without them.
+            # Tokens are chosen with their costs, but scored and described without them.
             chosen.scores = prior[chosen.hypothesis_ids] + logprobs[rows][chosen.hypothesis_ids, chosen.token_ids]
+            if self.verbose:
+                chosen.token_details = _details(logprobs[rows][chosen.hypothesis_ids], chosen.token_ids)
             costs.index_add_(0, chosen.token_ids, torch.full_like(chosen.scores, self.strength))
             chosen.hypothesis_ids = chosen.hypothesis_ids + rows.start
             selections.append(chosen)
@@ -88,3 +90,16 @@ class DiverseBeamSearch(TreeSearch):
     def is_done(self) -> bool:
         """Whether all groups are finished."""
         return all(map(self._is_over, range(len(self._beams))))
+
+
+def _details(logprobs: Tensor, tokens: Tensor) -> list[Any]:
+    """Describe chosen tokens as ParlAI does: each one's log-probability, and how many tokens are more probable.
+
+    :param logprobs: ``(n, vocabulary)``
+    :param tokens: ``(n,)``
+    """
+    logprobs = logprobs.log_softmax(dim=1)  # some tokens may be forbidden
+    own = logprobs.gather(1, tokens.unsqueeze(1))
+    ranks = (logprobs > own).sum(dim=1)
+    pairs = zip(own.squeeze(1).tolist(), ranks.tolist(), strict=True)
+    return [{"token_logprob": logprob, "token_rank": rank} for logprob, rank in pairs]

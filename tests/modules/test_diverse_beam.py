@@ -221,7 +221,14 @@ def test_no_hypothesis_ends_before_min_length(seed: int) -> None:
         assert min(len(tokens) for tokens, _ in finished(tree)) > 3
 
 
-def test_verbose_keeps_details_of_each_token() -> None:
-    tree = search(diverse(4, 2, 0.5, verbose=True), toy_model(1, 8), 8)
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_verbose_details_are_those_of_the_model_without_costs(groups: int) -> None:
+    model = toy_model(1, 8)
+    tree = search(diverse(4, groups, 2.0, verbose=True), model, 8)
     for tokens, _, details in tree.get_rescored_finished():
-        assert len(details) == len(tokens)
+        said = tokens.tolist()[1:]
+        assert len(details) == len(tokens)  # one for the start token, too
+        for place, (token, detail) in enumerate(zip(said, details[1:], strict=True)):
+            logprobs = model(tuple(said[:place]))
+            assert detail["token_logprob"] == pytest.approx(logprobs[token])
+            assert detail["token_rank"] == sorted(logprobs, reverse=True).index(logprobs[token])
