@@ -106,6 +106,7 @@ def test_incremental_decoding_matches_full_decoding(
     for step in range(1, begun.size(1) + 1):
         scores, cache = model.decoder(begun[rows, :step], model.reorder_encoder_states(states, rows), cache)
         assert torch.allclose(scores[:, -1], whole[rows, step - 1], atol=1e-4)
+        assert scores.size(1) == 1, "with a cache only the last token is processed"
         if step == 2:
             rows = torch.tensor([1, 0])
             cache = model.reorder_decoder_incremental_state(cache, torch.tensor([1, 0]))
