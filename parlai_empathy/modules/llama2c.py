@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from parlai_empathy.errors import EmpathyError, ModelFileError
+from parlai_empathy.errors import EmpathyError, ModelFileError, one_line
 from parlai_empathy.modules.hugging_face import transformers_library
 from parlai_empathy.modules.llama2c_tokenizer import BEGIN, END, UNKNOWN, read_tokenizer
 
@@ -80,8 +80,9 @@ def convert(model: str | Path, tokenizer: str | Path, folder: str | Path) -> Non
     try:
         llama.save_pretrained(folder)
         words.save_pretrained(folder)
-    except OSError as error:
-        raise ModelFileError(f"{folder} cannot be written ({error.strerror or error}): name another folder") from error
+    except Exception as error:  # safetensors and tokenizers have errors of their own
+        reason = getattr(error, "strerror", None) or one_line(error)
+        raise ModelFileError(f"{folder} cannot be written ({reason}): name another folder") from error
 
 
 def _config(library: Any, sizes: Sizes, tied: bool) -> Any:

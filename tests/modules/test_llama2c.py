@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from full_disk import full_disk
 from tiny_llama2c import PIECES, Llama, logits, random_llama, read_llama, write_tokenizer
 
 from parlai_empathy.errors import ModelFileError
@@ -129,6 +130,14 @@ def test_unwritable_folder_error_names_the_folder(tmp_path: Path) -> None:
     model, tokenizer = random_llama(SIZES).write(tmp_path / "m.bin"), write_tokenizer(tmp_path / "t.bin")
     with pytest.raises(ModelFileError, match=r"m\.bin/hf cannot be written \(Not a directory\): name another folder"):
         convert(model, tokenizer, model / "hf")
+
+
+@pytest.mark.parametrize("size", [20, 2_000])
+def test_full_disk_error_names_the_folder(size: int, tmp_path: Path) -> None:
+    """The configuration has some 700 bytes, the weights 48,000; safetensors writes these."""
+    model, tokenizer = random_llama(SIZES).write(tmp_path / "m.bin"), write_tokenizer(tmp_path / "t.bin")
+    with full_disk(size), pytest.raises(ModelFileError, match=r"hf cannot be written \(.*File too large"):
+        convert(model, tokenizer, tmp_path / "hf")
 
 
 def test_main_converts_model_and_reports_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
