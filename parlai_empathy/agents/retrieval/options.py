@@ -231,6 +231,7 @@ def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for invalid values or combinations."""
     check_sizes(opt)
     check_at_least(opt, 0, "projection", "hard_negatives", "gradient_cache")
+    check_at_least(opt, 1, "topk", "cap_num_predictions")
     check_choices(opt, encoder=PRESETS, pooling=POOLINGS, towers=(1, 2))
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")

@@ -203,6 +203,8 @@ def test_each_preset_passes_the_checks(preset: str) -> None:
         (["--projection", "-1"], ["--projection -1", "at least 0"]),
         (["--hard-negatives", "-1"], ["--hard-negatives -1", "at least 0"]),
         (["--gradient-cache", "-1"], ["--gradient-cache -1", "at least 0"]),
+        (["--topk", "0"], ["--topk 0", "at least 1"]),
+        (["--cap-num-predictions", "0"], ["--cap-num-predictions 0", "at least 1"]),
         (["--text-truncate", "0"], ["--text-truncate 0", "1 and --n-positions 1000"]),
         (["--text-truncate", "-1"], ["--text-truncate -1", "1 and --n-positions 1000"]),
         (["--text-truncate", "1001"], ["--text-truncate 1001", "--n-positions 1000"]),
