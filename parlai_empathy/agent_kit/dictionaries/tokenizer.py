@@ -68,8 +68,9 @@ class TokenizerDictionary(DictionaryAgent):
         return True
 
     def __getitem__(self, key: str | int) -> int | str:
-        if isinstance(key, int):
-            return self.ind2tok[key]
+        if isinstance(key, int):  # some models, such as T5, also have rows without a token
+            token: str = self.ind2tok.get(key, self.unk_token)
+            return token
         index: int = self.tok2ind.get(key, self.tok2ind[self.unk_token])
         return index
 

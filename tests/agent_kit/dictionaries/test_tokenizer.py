@@ -35,6 +35,7 @@ def test_dictionary_has_the_tokenizer_vocabulary(dictionary: TokenizerDictionary
     for number, word in enumerate(WORDS):
         assert (dictionary[word], dictionary[number]) == (number, word)
     assert dictionary["nowhere to be found"] == dictionary["[UNK]"] == 1
+    assert dictionary[len(dictionary)] == "[UNK]"  # a model may have more rows than the tokenizer has tokens
     assert dictionary.is_prebuilt()
 
 
