@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import parlai.utils.logging as logging
 from tqdm import tqdm
 
 from parlai_empathy.curation.blocks import lines_of, lines_schema, read_blocks
@@ -124,6 +125,8 @@ def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
             if lines.error:
                 raise lines.error
             account = _account(database, lines.dump, written)
+        if lines.broken:
+            logging.warning(lines.broken)  # the card says so too, but too few posts may be left for a card
         account.broken = lines.broken
         _write_account(account, file.with_suffix(".json"))
     return Part(file, account)

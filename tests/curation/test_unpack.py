@@ -175,7 +175,11 @@ def test_special_characters_are_replaced_in_part_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
-def test_truncated_archive_keeps_lines_before_the_error(tmp_path: Path, ending: str) -> None:
+def test_truncated_archive_keeps_lines_before_the_error(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
     many = random_posts(6_000, seed=6)
     dump = write_dump(tmp_path / f"a{ending}", many)
     dump.write_bytes(dump.read_bytes()[: dump.stat().st_size * 9 // 10])
@@ -185,6 +189,7 @@ def test_truncated_archive_keeps_lines_before_the_error(tmp_path: Path, ending: 
     assert part.account.lines == len(read)
     place = f"{dump}, line {len(read) + 1}: " if read else f"{dump}: "
     assert part.account.broken.startswith(f"{place}reading failed (")
+    assert warnings == [part.account.broken]
     assert read or ending == ".xz"  # .xz is read in blocks larger than this dump
 
 
