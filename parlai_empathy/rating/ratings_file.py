@@ -143,11 +143,13 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
 def by_unit(ratings: Iterable[Rating]) -> dict[str, dict[Unit, list[float]]]:
     """Group the ratings by question and judged unit; comparisons have their systems in alphabetical order.
 
-    Texts, choices and checks are left out.
+    Texts, choices, and all answers about the items of checks are left out.
     """
+    ratings = [one.oriented() for one in ratings]
+    made_up = {one.unit for one in ratings if one.check is not None}
     questions: dict[str, dict[Unit, list[float]]] = {}
-    for one in map(Rating.oriented, ratings):
-        if one.rating is not None and one.check is None and one.kind != "choice":
+    for one in ratings:
+        if one.rating is not None and one.kind != "choice" and one.unit not in made_up:
             questions.setdefault(one.question, {}).setdefault(one.unit, []).append(one.rating)
     return questions
 

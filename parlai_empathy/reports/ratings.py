@@ -10,7 +10,7 @@ from statistics import fmean
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.analysis.answers import Answers, named, sort_answers
 from parlai_empathy.rating.analysis.differences import How
-from parlai_empathy.rating.analysis.exclusions import without
+from parlai_empathy.rating.analysis.exclusions import excluded_in_study, without
 from parlai_empathy.rating.analysis.metric_scores import Scores
 from parlai_empathy.rating.analysis.raters import Rater, judge_raters, reasons
 from parlai_empathy.rating.rating import PREFERENCES, Rating
@@ -92,8 +92,7 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
 def _excluded(ratings: Sequence[Rating], raters: Sequence[Rater], wishes: Wishes) -> dict[str, str]:
     """Return the excluded raters, in the order of ``raters``, each with the reason."""
     flagged = reasons(raters) if wishes.exclude_flagged else {}
-    in_study = {one.rater: one.excluded for one in ratings if one.excluded}
-    both = {**flagged, **in_study, **wishes.excluded}
+    both = {**flagged, **excluded_in_study(ratings), **wishes.excluded}
     return {one.name: both[one.name] for one in raters if one.name in both}
 
 

@@ -201,6 +201,7 @@ def test_by_unit_groups_ratings_by_question_and_unit() -> None:
         Rating("1", "Eve", "q", 1.0, "A", study="two", version="v2"),
         Rating("1", "Dan", "q", None, "A", text="Hm."),
         Rating("c", "Ann", "q", 1.0, "A", check=1.0),
+        Rating("c", "Ann", "p2", 3.0, "A"),  # another question about the check's item, which is made up
     ]
     assert by_unit(ratings) == {
         "q": {

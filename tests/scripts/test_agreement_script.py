@@ -153,6 +153,15 @@ def test_each_question_has_a_table_and_plot(tmp_path: Path) -> None:
         assert numbers(report.tables[place])["Fleiss' kappa"] == (fleiss.value, (fleiss.low, fleiss.high))
 
 
+def test_raters_excluded_by_the_study_do_not_count(tmp_path: Path) -> None:
+    good = [{**row, "excluded": ""} for row in ROWS]
+    spam = [{**row, "rater": "Spam", "rating": 2 - row["rating"], "excluded": "too fast"} for row in ROWS[::3]]
+    with_spam, without = (
+        run(ratings=str(write_csv(tmp_path / f"{len(rows)}.csv", rows))) for rows in ([*good, *spam], good)
+    )
+    assert [numbers(table) for table in with_spam.tables] == [numbers(table) for table in without.tables]
+
+
 def test_off_scale_rating_raises_or_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_csv(tmp_path / "r.csv", [*ROWS, {"question": "Relevant?", "item": 1, "rater": "Dan", "rating": 7}])
     message = f"{path}, line 38, column rating: '7' is not on the scale 0, 1, 2"

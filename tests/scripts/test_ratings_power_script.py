@@ -45,6 +45,18 @@ def ratings(tmp_path: Path) -> Path:
     return path
 
 
+def test_raters_excluded_by_the_study_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    good = [(item, f"r{item % 3}", value, "") for item, value in enumerate([1, 2, 3, 4, 4, 5])]
+    spam = [(item, "spam", 1, "too fast") for item in range(6)]
+    texts = []
+    for rows in ([*good, *spam], good):
+        lines = ["item,rater,rating,excluded", *(",".join(map(str, row)) for row in rows)]
+        path.write_text("\n".join(lines))
+        texts.append(run(ratings=str(path), difference=[0.5]).text())
+    assert texts[0] == texts[1]
+
+
 def test_all_four_tables_are_printed_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     report = run(difference=[0.5], sd=1.0, win_rate=[0.7], items=[40], comparisons_made=[90], out=str(out))

@@ -1,4 +1,4 @@
-"""Files of excluded raters, with reasons. Nothing is deleted: the file of ratings stays unchanged.
+"""Excluded raters, with reasons. Nothing is deleted: the file of ratings stays unchanged.
 
 A file of exclusions is CSV with the columns ``rater`` and ``reason``. Delete a line to include that rater again.
 """
@@ -78,6 +78,16 @@ def write_exclusions(path: str | Path, reasons: Mapping[str, str]) -> None:
     except OSError as error:
         advice = remedy(error, "name another folder")
         raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
+
+
+def excluded_in_study(ratings: Sequence[Rating]) -> dict[str, str]:
+    """The raters whom the study itself has excluded (column ``excluded``), each with the reason."""
+    return {one.rater: one.excluded for one in ratings if one.excluded}
+
+
+def included(ratings: Sequence[Rating]) -> list[Rating]:
+    """The ratings without those of raters whom the study has excluded."""
+    return without(ratings, excluded_in_study(ratings))
 
 
 def without(ratings: Sequence[Rating], reasons: Mapping[str, str]) -> list[Rating]:

@@ -8,6 +8,7 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.rating.analysis.exclusions import included
 from parlai_empathy.rating.ratings_file import by_unit, ratings_of
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.report import Report
@@ -31,7 +32,7 @@ def _of_file(opt: Opt) -> Report:
     if opt["humod_file"]:
         raise OptionError("--ratings and --humod-file: name only one of them")
     check_scale(scale)
-    ratings = by_unit(ratings_of(path, scale, opt["skip_bad_rows"]))
+    ratings = by_unit(included(ratings_of(path, scale, opt["skip_bad_rows"])))
     questions = {question: list(units.values()) for question, units in ratings.items()}
     if not questions:
         raise NotComputableError(f"{path} has no ratings: a row with a rating is needed below the header")

@@ -11,6 +11,7 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.metrics.likert_power import LikertDesign
 from parlai_empathy.metrics.power import check_power
 from parlai_empathy.rating.analysis.answers import named, sort_answers
+from parlai_empathy.rating.analysis.exclusions import included
 from parlai_empathy.rating.analysis.variance import Spread, spread
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.rating.ratings_file import ratings_of
@@ -107,7 +108,7 @@ def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
 
 def _asked(opt: Opt) -> list[Rating]:
     """Return the ratings of single replies for the chosen question of ``--ratings``."""
-    scores = sort_answers(ratings_of(opt["ratings"], opt["scale"], opt["skip_bad_rows"])).scores
+    scores = sort_answers(included(ratings_of(opt["ratings"], opt["scale"], opt["skip_bad_rows"]))).scores
     questions = list(dict.fromkeys(one.question for one in scores))
     if not questions:
         raise NotComputableError(f"{opt['ratings']} has no ratings of single replies")

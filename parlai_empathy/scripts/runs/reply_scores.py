@@ -8,6 +8,7 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.analysis.exclusions import included
 from parlai_empathy.rating.ratings_file import by_question, ratings_of
 from parlai_empathy.reports import responses
 from parlai_empathy.reports.report import Report
@@ -30,7 +31,7 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
 
     :param failed: one line for each system that is left out.
     """
-    ratings = by_question(ratings_of(opt["ratings"])) if opt.get("ratings") else None
+    ratings = by_question(included(ratings_of(opt["ratings"]))) if opt.get("ratings") else None
     if ratings is not None:
         responses.check_rated(systems, ratings)  # fail before scoring, not after
     metrics, left_out = reply_metrics(opt["metrics"], _needs(opt))

@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.rating.analysis.exclusions import read_exclusions, without, write_exclusions
+from parlai_empathy.rating.analysis.exclusions import (
+    excluded_in_study,
+    included,
+    read_exclusions,
+    without,
+    write_exclusions,
+)
 from parlai_empathy.rating.rating import Rating
 
 
@@ -74,6 +80,16 @@ def test_full_disk_keeps_previous_file(tmp_path: Path) -> None:
         write_exclusions(path, {"bob": "always the same answer", "cid": "not English"})
     assert read_exclusions(path) == {"ann": "too quick"}
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_included_drops_all_ratings_of_raters_whom_the_study_excluded() -> None:
+    ratings = [
+        Rating("1", "w1", "", 3.0, excluded="fast"),
+        Rating("2", "w1", "", 3.0),  # from another file, say: the rater is excluded all the same
+        Rating("1", "w2", "", 4.0),
+    ]
+    assert excluded_in_study(ratings) == {"w1": "fast"}
+    assert included(ratings) == ratings[2:]
 
 
 def test_without_drops_ratings_of_excluded_raters() -> None:

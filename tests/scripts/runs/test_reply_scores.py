@@ -54,6 +54,17 @@ def test_tokenization_options_appear_in_signatures() -> None:
     assert "NIDF|words:max|case:lower|tokens:space|counts:ed_train_sample|" in notes
 
 
+def test_raters_excluded_by_the_study_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    good = "item,rater,rating,excluded\nother#1,ann,1,\nother#2,ann,3,\none#1,ann,4,\n"
+    found = []
+    for rows in (good, good + "one#1,spam,1,too fast\none#2,spam,5,too fast\n"):
+        path.write_text(rows)
+        found.append(report(ONE, OTHER, arguments=("--metrics", "length"), ratings=str(path)).text())
+    assert "Spearman" in found[0]
+    assert found[0] == found[1]
+
+
 def test_endex_column_is_reported_next_to_other_metrics(tmp_path: Path) -> None:
     model = str(train_judge(tmp_path, task="empathy:red"))
     arguments = ("--metrics", "length", "endex", "--endex-model", model, "--endex-score", "class")
