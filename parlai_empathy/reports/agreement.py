@@ -19,7 +19,7 @@ _HEADER = ("measure", "value", "95 % interval")
 
 def agreement_report(
     questions: Mapping[str, Sequence[Sequence[float]]],
-    scale: Sequence[float] | None,
+    scales: Mapping[str, Sequence[float] | None],
     title: str,
     seed: int,
     resamples: int,
@@ -28,7 +28,7 @@ def agreement_report(
     """Return a report with one table per question.
 
     :param questions: each question's items, with the ratings of each.
-    :param scale: all values that a rating can have; None: the values that occur in each question.
+    :param scales: for each question, all values that a rating can have; None: the values that occur.
     :param papers: a paper's weighted kappas by pairing, for comparison. No paper so far states its weights.
     :raises NotComputableError: if no item of any question has two ratings, a rating is not on the scale, or there is no
         scale and there are too many distinct ratings.
@@ -41,7 +41,7 @@ def agreement_report(
         if not _has_two_ratings(items):
             tables.append(Table(name, _HEADER, [], [f"- none of {len(items):,} items has two ratings"]))
             continue
-        found = agreement(items, scale or _values(name, items), seed, resamples)
+        found = agreement(items, scales[question] or _values(name, items), seed, resamples)
         rows = _measures(found)
         tables.append(_table(name, found, rows, papers))
         plots.append(_plot(name, rows))

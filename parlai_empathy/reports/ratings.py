@@ -196,7 +196,7 @@ def _agreement(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Plot
             name = _asked(question, some is answers.preferences, answers)
             try:
                 report = agreement_report(
-                    {name: list(units.values())}, scale, name, wishes.how.seed, wishes.how.resamples
+                    {name: list(units.values())}, {name: scale}, name, wishes.how.seed, wishes.how.resamples
                 )
             except NotComputableError as error:
                 header = ["measure", "value", "95 % interval"]

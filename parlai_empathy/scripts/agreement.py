@@ -34,7 +34,7 @@ class AgreementOfRaters(ParlaiScript):
             nargs="*",
             type=float,
             default=None,
-            help="All values that a rating in --ratings can have; by default, those that occur.",
+            help="All values that a rating in --ratings can have, except in comparisons; by default, those that occur.",
         )
         group.add_argument("--out", default=None, help="Folder for the report and its plots.")
         group.add_argument("--seed", type=int, default=0, help="Seed for choosing two ratings, and for the bootstrap.")

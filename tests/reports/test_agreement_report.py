@@ -15,13 +15,13 @@ from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.report import Report, Table
 
-SCALE = [1, 2, 3, 4, 5]
+SCALE: list[float] = [1, 2, 3, 4, 5]
 ITEMS = [[1, 1, 2], [4, 5, 5], [3, 3, 4], [2, 1, 1], [5, 5, 4], [2, 3, 5]]
 
 
-def report_of(questions: dict[str, Any], **changes: Any) -> Report:
-    options = {"scale": SCALE, "title": "t", "seed": 0, "resamples": 40, **changes}
-    return agreement_report(questions, **options)
+def report_of(questions: dict[str, Any], scale: list[float] | None = SCALE, **changes: Any) -> Report:
+    options = {"title": "t", "seed": 0, "resamples": 40, **changes}
+    return agreement_report(questions, dict.fromkeys(questions, scale), **options)
 
 
 def values(table: Table) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def test_agreement_tables_match_agreement_report() -> None:
         for item in range(8)
         for system in "AB"
     ]
-    direct = agreement_report({"empathy": units}, None, "t", HOW.seed, HOW.resamples).tables[0]
+    direct = agreement_report({"empathy": units}, {"empathy": None}, "t", HOW.seed, HOW.resamples).tables[0]
     found = tables(report_of(ratings))["Agreement: empathy"]
     assert [list(row) for row in found.rows] == [list(row) for row in direct.rows]
     assert f"- {direct.title}" in found.notes

@@ -162,6 +162,22 @@ def test_raters_excluded_by_the_study_do_not_count(tmp_path: Path) -> None:
     assert [numbers(table) for table in with_spam.tables] == [numbers(table) for table in without.tables]
 
 
+def test_scale_is_not_that_of_comparisons(tmp_path: Path) -> None:
+    pairs = [[1, 0, -1], [1, 1, 1], [0, 0, 1], [-1, -1, 0]]
+    rows = [
+        {"question": question, "item": item, "rater": rater, "rating": rating, "other": "B", "kind": kind}
+        for question, kind, step in (("better", "preference", 0), ("both", "likert", 3))
+        for item, ratings in enumerate(pairs)
+        for rater, rating in zip("abc", (one + step for one in ratings), strict=True)
+    ]
+    path = write_csv(tmp_path / "r.csv", [{"system": "A", **row} for row in rows])
+    better, both = run(ratings=str(path), scale=[1, 2, 3, 4, 5]).tables
+    alpha = agreement(pairs, [-1, 0, 1], 0, 10).alphas["interval"].value
+    for table in (better, both):
+        assert numbers(table)["Krippendorff's alpha, interval"][0] == pytest.approx(alpha)
+    assert ("scale:-1..1|values:3" in better.notes[0], "scale:1..5|values:5" in both.notes[0]) == (True, True)
+
+
 def test_off_scale_rating_raises_or_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_csv(tmp_path / "r.csv", [*ROWS, {"question": "Relevant?", "item": 1, "rater": "Dan", "rating": 7}])
     message = f"{path}, line 38, column rating: '7' is not on the scale 0, 1, 2"

@@ -9,6 +9,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.rating.analysis.exclusions import included
+from parlai_empathy.rating.rating import PREFERENCES
 from parlai_empathy.rating.ratings_file import by_unit, ratings_of
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.report import Report
@@ -32,11 +33,13 @@ def _of_file(opt: Opt) -> Report:
     if opt["humod_file"]:
         raise OptionError("--ratings and --humod-file: name only one of them")
     check_scale(scale)
-    ratings = by_unit(included(ratings_of(path, scale, opt["skip_bad_rows"])))
-    questions = {question: list(units.values()) for question, units in ratings.items()}
+    ratings = included(ratings_of(path, scale, opt["skip_bad_rows"]))
+    questions = {question: list(units.values()) for question, units in by_unit(ratings).items()}
     if not questions:
         raise NotComputableError(f"{path} has no ratings: a row with a rating is needed below the header")
-    return agreement_report(questions, scale, f"Agreement: {path.name}", opt["seed"], opt["resamples"])
+    compared = {one.question for one in ratings if one.is_preference}
+    scales = {question: PREFERENCES if question in compared else scale for question in questions}
+    return agreement_report(questions, scales, f"Agreement: {path.name}", opt["seed"], opt["resamples"])
 
 
 def _of_humod(opt: Opt) -> Report:
@@ -50,4 +53,6 @@ def _of_humod(opt: Opt) -> Report:
     if len(ratings) < len(pairs):
         logging.warning(f"{path}: left out {len(pairs) - len(ratings):,} pair(s) without individual ratings")
     title = f"HUMOD: agreement of raters ({title_of(path)})"
-    return agreement_report({"relevance": ratings}, SCALE, title, opt["seed"], opt["resamples"], HUMOD_KAPPAS)
+    return agreement_report(
+        {"relevance": ratings}, {"relevance": SCALE}, title, opt["seed"], opt["resamples"], HUMOD_KAPPAS
+    )
