@@ -12,6 +12,8 @@ from parlai_empathy.errors import MissingDependencyError, OptionError
 from parlai_empathy.rating.database import Answer, Database, Transaction
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
+_TWO_ATS = re.compile("[^:]+://[^/?]*@[^/?]*@")
+"""The beginning of a URL with an @ in its password, whose end libpq would take for the host's name."""
 
 
 class _PipelineTransaction(Transaction):
@@ -63,7 +65,7 @@ class PostgresDatabase(Database):
             port = self._psycopg.conninfo.conninfo_to_dict(url).get("port") or ""
         except self._psycopg.ProgrammingError:
             return False
-        return set(str(port)) <= set("0123456789,")
+        return set(str(port)) <= set("0123456789,") and not _TWO_ATS.match(url)
 
     @property
     def _errors(self) -> tuple[type[Exception], ...]:

@@ -43,7 +43,7 @@ def test_unreachable_server_raises_store_error_without_password(url: str) -> Non
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("password", ["secret/1", "/secret?", "%zzsecret"])
+@pytest.mark.parametrize("password", ["secret/1", "/secret?", "%zzsecret", "p@secret"])
 def test_unescaped_password_raises_option_error_without_it(password: str) -> None:
     pytest.importorskip("psycopg")
     with pytest.raises(OptionError, match="in a password, write @") as caught:
