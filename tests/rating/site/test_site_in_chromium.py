@@ -264,6 +264,18 @@ def test_answers_can_be_changed_with_back_link(browser: Any, serve: Serve, store
     assert [row["text"] for row in stored() if row["text"]] == ["After."]
 
 
+def test_number_keys_move_to_the_chosen_answer_of_the_next_question(browser: Any, serve: Serve) -> None:
+    with visiting(browser, serve("ed", systems="AB", gold=False, ratings_per_system=6)) as page:
+        begin(page)
+        page.get_by_role("radio").first.focus()
+        for key in ("4", "3", "5", "Enter"):
+            page.keyboard.press(key)
+        page.get_by_role("link", name="Back").click()
+        page.get_by_role("radio").first.focus()
+        page.keyboard.press("2")
+        assert page.evaluate("[document.activeElement.name, document.activeElement.value]") == ["q-relevance", "3"]
+
+
 def test_double_click_on_next_stores_answers_once(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("humod")) as page:
         begin(page)

@@ -21,7 +21,8 @@
     chosen.dispatchEvent(new Event("input", { bubbles: true }));
     const questions = [...form.querySelectorAll(".question")];
     const next = questions[questions.indexOf(question) + 1];
-    (next ? next.querySelector("input:checked, input, textarea") : form.querySelector("button[type=submit]")).focus();
+    const first = next && (next.querySelector("input:checked") || next.querySelector("input, textarea"));
+    (first || form.querySelector("button[type=submit]")).focus();
   });
 
   // Counts the characters of free texts: at once on the screen, and after a pause in typing for screen readers.
