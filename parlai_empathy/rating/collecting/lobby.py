@@ -11,7 +11,7 @@ from parlai_empathy.rating.collecting import meetings
 from parlai_empathy.rating.collecting.meeting import TALKS, Duty
 from parlai_empathy.rating.collecting.meetings import Met
 from parlai_empathy.rating.collecting.place import Place, Stage
-from parlai_empathy.rating.collecting.prompts import Prompt, untold
+from parlai_empathy.rating.collecting.prompts import Prompt, found, untold
 from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.database import Transaction
 
@@ -160,7 +160,8 @@ class Lobby:
         can_go_on = meetings.whole(t, self._study.name, rater) < self._study.items_per_rater
         is_why = rater in met.left_by
         left, stopped = is_why and not met.is_stopped, is_why and met.is_stopped
-        return Place(stage, None, meeting, meeting.talk_of(rater), left, stopped, can_go_on)
+        own = found(t, self._study.name, met.prompts[meeting.people.index(rater)])
+        return Place(stage, own, meeting, meeting.talk_of(rater), left, stopped, can_go_on)
 
     def _is_due(self, met: Met | None, rater: str) -> bool:
         if met is None or not met.is_open:

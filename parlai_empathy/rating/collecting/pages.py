@@ -222,14 +222,13 @@ class CollectPages:
 
     def _shown(self, rater: str, place: Place) -> dict[str, Any]:
         talk = talk_shown(place.meeting, place.talk, rater) if place.meeting and place.talk else None
-        told = place.prompt.situation if place.prompt else ""
         return {
             **self._parts.texts,
             "place": place,
             "stage": place.stage.name,
             "talk": talk,
             "notice": self._settings.notice,
-            "in_distress": speaks_of_self_harm(told),
+            "in_distress": _in_distress(place),
             "longest": LONGEST,
             "minutes": f"{self._settings.patience / 60:g}",
             "reload": self._settings.reload,
@@ -247,3 +246,13 @@ class CollectPages:
     ) -> Response:
         fields = fields_of(self._desk.study.questions, ("", ""), said, check)
         return visit.page("collect_judge.html", 422 if check else 200, **self._shown(rater, place), fields=fields)
+
+
+def _in_distress(place: Place) -> bool:
+    """Whether a page needs a notice beside those below its messages: somebody may meet a partner as soon as they have
+    described a situation, and a conversation may end with the message that mentions self-harm.
+    """
+    ended = [talk for talk in place.meeting.talks if talk is not place.talk] if place.meeting else []
+    last = ended[-1].messages[-1:] if ended else ()
+    is_own = place.prompt is not None and speaks_of_self_harm(place.prompt.situation)
+    return is_own or any(bool(said.details.get(DISTRESS)) for said in last)

@@ -29,7 +29,8 @@ class Stage(Enum):
 class Place:
     """Somebody's place in a collection.
 
-    :param prompt: what they have described but not told yet; None if there is nothing.
+    :param prompt: what they have described: for the next meeting, or in their current or last one; None if there is
+        nothing.
     :param meeting: their current or last meeting.
     :param talk: the conversation that is in progress or that they have to judge.
     :param left: whether they left the meeting themselves, or were silent for too long.

@@ -69,6 +69,12 @@ def untold(t: Transaction, study: str, rater: str) -> Prompt | None:
     return None if row is None else prompt_of(row)
 
 
+def found(t: Transaction, study: str, id: str) -> Prompt | None:
+    """Return a prompt; None if there is none with this id."""
+    row = t.row(f"{ALL} AND id = :id", study=study, id=id)
+    return None if row is None else prompt_of(row)
+
+
 def renew(t: Transaction, study: Study, prompt: Prompt, now: float) -> None:
     """Store a copy of a prompt whose conversation broke off, so that it can be told again."""
     t.run(

@@ -398,6 +398,46 @@ def test_self_harm_notice_is_shown_for_situation(lab: Make, logged: list[str]) -
     assert "Messages and situations that mention self-harm 1" in site.admin().page.words
 
 
+@pytest.mark.parametrize("place", [0, 1], ids=["speaks first", "listens first"])
+def test_self_harm_notice_for_situation_stays_when_a_partner_is_met(lab: Make, place: int) -> None:
+    """Whoever comes second meets a partner at once, and never sees the waiting room."""
+    site = lab()
+    situations = ["I fell into the pond.", "I saw a heron."]
+    situations[place] = "I wanted to kill myself."
+    people = []
+    for situation in situations:
+        people.append(site.waiting(situation))
+        site.clock.now += 1
+    writer, other = people[place], people[1 - place]
+    for one, is_shown in ((writer, True), (other, False)):
+        assert "Conversation 1 of 2" in one.get("/talk").words
+        assert ("988" in one.page.words) is is_shown
+
+
+def test_self_harm_notice_stays_when_the_message_ends_a_conversation(lab: Make, tmp_path: Path) -> None:
+    """Without questions the next conversation begins at once, in which that message is not shown."""
+    path = tmp_path / "own.yaml"
+    path.write_text("extends: collect_ed\nquestions: []\n")
+    first, second = lab(study=str(path)).pair()
+    talk(first, second, turns=7, end=False)
+    for one in (say(second, "I want to die"), first.get("/talk")):
+        assert "Conversation 2 of 2" in one.words
+        assert "988" in one.words
+    talk(second, first, turns=8, end=False)
+    for one in (first, second):
+        assert "988" not in one.get("/talk").words
+
+
+def test_self_harm_notice_stays_when_somebody_leaves(lab: Make) -> None:
+    first, second = lab().pair()
+    say(first, "I want to die")
+    second.get("/talk")
+    second.post("/leave", {"place": second.page.hidden("place")})
+    assert "The other person has left" in first.get("/talk").words
+    for one in (first, second):
+        assert "988" in one.get("/talk").words
+
+
 def test_every_flagged_situation_is_counted(lab: Make) -> None:
     site = lab()
     first = site.waiting("I wanted to kill myself.")
