@@ -83,6 +83,7 @@ _CHECKS = r"""
   for (const one of document.querySelectorAll("label.option, .button, .tick")) {
     const box = one.getBoundingClientRect();
     if (seen(one) && box.height && (box.height < 24 || box.width < 24)) wrong.push(`too small: ${name(one)}`);
+    if (seen(one) && box.left < 0) wrong.push(`out of reach: ${name(one)}`);
   }
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide > 0) wrong.push(`${wide} pixels too wide`);
@@ -95,7 +96,8 @@ def accessibility_problems(page: Any) -> list[str]:
     """Return the accessibility problems of a page, one line each.
 
     Checked are labels, legends and names, the order of headings, broken references, the contrast of text (at least
-    4.5), the size of click targets, language and title, and whether the page is wider than the window.
+    4.5), the size of click targets and whether they can be reached, language and title, and whether the page is wider
+    than the window.
     """
     found: list[str] = page.evaluate(_CHECKS)
     return found
