@@ -389,9 +389,19 @@ def test_chat_works_by_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
 
 
 def test_empty_message_shows_a_hint(browser: Any, serve_chat: Serve) -> None:
+    """The message box is marked, for eyes and for screen readers, until a message is sent."""
+    from playwright.sync_api import expect
+
     with visiting(browser, serve_chat()) as page:
         page.press("#text", "Enter")
         assert page.inner_text("#problem") == "Write something first."
+        box = page.get_by_role("textbox", name="Your message")
+        expect(box).to_have_attribute("aria-invalid", "true")
+        expect(box).to_have_accessible_description("Write something first.")
+        say(page, "Hello")
+        said(page, 1)
+        expect(box).to_have_attribute("aria-invalid", "false")
+        expect(box).to_have_accessible_description("")
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])

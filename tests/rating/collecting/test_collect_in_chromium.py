@@ -213,6 +213,8 @@ def test_page_updates_do_not_disturb_typing(browser: Any, served: Serve) -> None
         ann.wait_for_selector("#text:enabled")
         ann.press("#text", "Enter")
         assert ann.inner_text("#problem") == "Write something first."
+        assert ann.get_attribute("#text", "aria-invalid") == "true"
+        expect(ann.locator("#text")).to_have_accessible_description("Write something first.")
         say(ann, "Hello")
         bob.wait_for_selector("#text:focus")  # ready to type
         bob.keyboard.type("x" * 300)

@@ -27,7 +27,7 @@
   const complain = (words) => {
     problem.textContent = words;
     show(problem, Boolean(words));
-    text.toggleAttribute("aria-invalid", Boolean(words));
+    text.setAttribute("aria-invalid", String(Boolean(words)));
   };
 
   // The server renders this HTML with its own templates, which escape everything that people write.

@@ -24,7 +24,7 @@
   const complain = (words) => {
     problem.textContent = words;
     problem.hidden = !words;
-    text.toggleAttribute("aria-invalid", Boolean(words));
+    text.setAttribute("aria-invalid", String(Boolean(words)));
   };
 
   // Only the person whose turn it is can write; the title shows it, for tabs in the background.
