@@ -161,6 +161,25 @@ def test_streamed_answer_grows_on_the_page(
         assert said(page, 4)[-1] == "And old"
 
 
+def test_growing_answer_is_followed_unless_somebody_has_scrolled_up(
+    browser: Any, serve_chat: Serve, writing_agent: Any, go_on: threading.Semaphore
+) -> None:
+    words = [f"heron{number}" for number in range(100)]
+    with visiting(browser, serve_chat(agent=writing_agent), PHONE) as page:
+        say(page, " ".join(words))
+        go_on.release(59)
+        part(page, " ".join(words[:60]))
+        below = "document.documentElement.scrollHeight - window.scrollY - window.innerHeight"
+        assert page.evaluate(below) <= 1
+        page.evaluate("window.scrollTo(0, 0)")
+        go_on.release(20)
+        part(page, " ".join(words[:80]))
+        go_on.release(100)
+        said(page, 2)
+        page.wait_for_selector("#typing", state="hidden")
+        assert page.evaluate("window.scrollY") == 0
+
+
 def test_reloaded_page_shows_partial_answer(
     browser: Any, serve_chat: Serve, writing_agent: Any, model_server: ModelServer, go_on: threading.Semaphore
 ) -> None:

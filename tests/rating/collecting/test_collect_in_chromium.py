@@ -202,7 +202,7 @@ def test_conversation_works_without_scripts(browser: Any, served: Serve) -> None
         assert accessibility_problems(ann) == []
 
 
-def test_page_updates_do_not_disturb_typing(browser: Any, served: Serve) -> None:
+def test_page_updates_do_not_disturb_typing_or_reading(browser: Any, served: Serve) -> None:
     from playwright.sync_api import expect
 
     _, url = served()
@@ -218,7 +218,10 @@ def test_page_updates_do_not_disturb_typing(browser: Any, served: Serve) -> None
         say(ann, "Hello")
         bob.wait_for_selector("#text:focus")  # ready to type
         bob.keyboard.type("x" * 300)
+        ann.set_viewport_size({"width": 360, "height": 400})
+        ann.evaluate("window.scrollTo(0, 0)")
         bob.keyboard.press("Enter")
         ann.wait_for_selector("#turn-2")
+        assert ann.evaluate("window.scrollY") == 0  # she is reading
         expect(bob.locator("#text")).to_have_value("", timeout=15_000)  # once the response has arrived
         assert accessibility_problems(ann) == []

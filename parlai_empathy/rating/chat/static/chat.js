@@ -14,6 +14,7 @@
   const show = (element, isShown) => { element.hidden = !isShown; };
   const reload = () => location.replace("/"); // the current page may be the answer to a form
   const toEnd = () => window.scrollTo(0, document.documentElement.scrollHeight);
+  const isAtEnd = () => window.scrollY + window.innerHeight > document.documentElement.scrollHeight - 100;
 
   const grow = () => { text.style.height = "auto"; text.style.height = `${text.scrollHeight + 2}px`; };
 
@@ -53,12 +54,12 @@
   };
 
   const take = (name, value) => {
-    if (name === "turns") { part.textContent = ""; show(part, false); setTurns(value); toEnd(); }
-    if (name === "part") { part.textContent = value; show(part, Boolean(value)); toEnd(); }
+    const follows = isAtEnd(); // people who have scrolled up are reading
+    if (name === "turns") { part.textContent = ""; show(part, false); setTurns(value); }
+    if (name === "part") { part.textContent = value; show(part, Boolean(value)); }
+    if (name === "end") { busy(false); show(failed, value); }
+    if (follows) toEnd();
     if (name !== "end") return;
-    busy(false);
-    show(failed, value);
-    toEnd();
     if (!turns.contains(document.activeElement)) text.focus({ preventScroll: true });
     if (turns.children.length >= Number(turns.dataset.most)) reload(); // to a page without a message box
   };

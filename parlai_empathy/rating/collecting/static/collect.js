@@ -13,6 +13,7 @@
   let source;
 
   const toEnd = () => window.scrollTo(0, document.documentElement.scrollHeight);
+  const isAtEnd = () => window.scrollY + window.innerHeight > document.documentElement.scrollHeight - 100;
   const grow = () => { text.style.height = "auto"; text.style.height = `${text.scrollHeight + 2}px`; };
   const reload = () => {
     if (isLeaving) return;
@@ -41,13 +42,14 @@
   const setLive = (html) => {
     const before = byId("turns").children.length;
     const wasMine = byId("live").dataset.mine === "yes";
+    const follows = isAtEnd(); // people who have scrolled up are reading
     const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("live");
     if (!fresh) return;
     byId("live").replaceWith(document.adoptNode(fresh));
     const isMine = allow();
     const last = byId("turns").lastElementChild;
     if (!last || byId("turns").children.length <= before) return;
-    toEnd();
+    if (follows || last.classList.contains("mine")) toEnd();
     // Announce what is new to screen readers: help lines and the partner's messages.
     const help = last.querySelector(".help-lines");
     if (help) heard.textContent = help.textContent;
