@@ -407,6 +407,23 @@ def test_chat_works_by_keyboard_alone(browser: Any, serve_chat: Serve) -> None:
         assert page.evaluate("document.activeElement.closest('.message, .top') !== null")  # a mark or the header
 
 
+def test_message_box_covers_nothing_that_the_keyboard_reaches(browser: Any, serve_chat: Serve) -> None:
+    with visiting(browser, serve_chat(), {"width": 360, "height": 600}) as page:
+        for turn in (2, 4, 6, 8):
+            say(page, f"I want to die, {turn}")
+            said(page, turn)
+            page.wait_for_selector("#typing", state="hidden")
+        page.evaluate("window.scrollTo(0, 0)")
+        page.focus("header button")
+        for _ in range(4 * 4):  # of each turn: the link to the help line, two thumbs, the comment
+            page.keyboard.press("Tab")
+            covered = page.evaluate("""() => {
+                const now = document.activeElement, box = now.getBoundingClientRect();
+                return !now.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height - 4));
+            }""")
+            assert not covered
+
+
 def test_empty_message_shows_a_hint(browser: Any, serve_chat: Serve) -> None:
     """The message box is marked, for eyes and for screen readers, until a message is sent."""
     from playwright.sync_api import expect
