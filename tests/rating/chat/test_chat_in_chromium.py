@@ -361,6 +361,31 @@ def test_second_tab_shows_what_was_said_in_the_first(browser: Any, serve_chat: S
         assert other.is_hidden("#problem")
 
 
+def test_second_tab_shows_what_became_of_the_answer(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served) as page:
+        other = page.context.new_page()
+        other.set_default_timeout(15_000)
+        other.goto("/")
+        say(page, "FAIL")
+        page.wait_for_selector("#failed:not([hidden])")
+        say(other, "Hi")
+        other.wait_for_selector("#problem:has-text('Choose “Ask again” first.')")
+        served.agent.go_on.set()
+        other.click("#failed button")
+        assert said(other, 2) == ["FAIL", "FAIL"]
+        served.agent.go_on.clear()
+        page.reload()
+        say(page, "SLOW")
+        page.wait_for_selector("#turn-3")
+        other.press("#text", "Enter")
+        other.wait_for_selector("#turn-3")
+        other.wait_for_selector("#typing")
+        served.agent.go_on.set()
+        said(other, 4)
+        assert other.input_value("#text") == "Hi"  # not sent yet
+
+
 def test_new_conversation_starts_empty(browser: Any, serve_chat: Serve) -> None:
     with visiting(browser, serve_chat()) as page:
         say(page, "Hello")

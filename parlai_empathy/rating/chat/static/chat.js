@@ -87,7 +87,12 @@
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = page.getElementById("turns");
     if (fresh && !page.getElementById("write")) { reload(); return; }
-    if (fresh) { setTurns(fresh.innerHTML); toEnd(); } // another tab has continued the conversation
+    if (fresh) { // another tab has continued the conversation, or the connection broke
+      setTurns(fresh.innerHTML);
+      show(failed, !page.getElementById("failed").hidden);
+      toEnd();
+      if (fresh.dataset.waiting === "yes") { ask("/events", { method: "GET" }); return; }
+    }
     const own = page.getElementById("problem");
     const words = own && !own.hidden ? own.textContent : (page.querySelector("main p") || {}).textContent;
     complain(words || "This did not work. Load the page again.");
