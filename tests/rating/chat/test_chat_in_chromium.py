@@ -301,6 +301,16 @@ def test_comment_can_be_written_while_an_answer_arrives(browser: Any, serve_chat
         page.keyboard.type(" me.")
         assert page.input_value("#turn-2 textarea") == "It repeats me."
         assert page.input_value("#text") == ""
+        page.click("#turn-2 .words button")
+        page.wait_for_selector("#turn-2 details:not([open])")
+        page.click("#turn-4 summary")
+        page.fill("#turn-4 textarea", "Again.")
+        page.click("#turn-4 summary")
+        say(page, "Hello?")
+        said(page, 6)
+        for turn, comment in ((2, "It repeats me."), (4, "Again.")):  # one is saved, the other is not
+            assert page.locator(f"#turn-{turn} details:not([open])").count() == 1
+            assert page.input_value(f"#turn-{turn} textarea") == comment
 
 
 def test_help_lines_precede_pending_answer(browser: Any, serve_chat: Serve) -> None:

@@ -34,12 +34,14 @@
   // The server renders this HTML with its own templates, which escape everything that people write.
   const setTurns = (html) => {
     const before = turns.children.length;
-    const open = [...turns.querySelectorAll("details[open] textarea")].map((one) => [one.id, one.value]);
+    const comments = [...turns.querySelectorAll("details textarea")];
     const writing = turns.contains(document.activeElement) && document.activeElement.id;
     turns.innerHTML = html;
-    for (const [id, value] of open) {
-      const area = byId(id);
-      if (area) { area.closest("details").open = true; area.value = value; }
+    for (const old of comments) { // stay open or closed, with what was written and not saved yet
+      const area = byId(old.id);
+      if (!area) continue;
+      area.closest("details").open = old.closest("details").open;
+      if (old.value !== old.defaultValue) area.value = old.value;
     }
     if (writing) byId(writing)?.focus({ preventScroll: true });
     const count = turns.children.length;
