@@ -313,6 +313,23 @@ def test_comment_can_be_written_while_an_answer_arrives(browser: Any, serve_chat
             assert page.input_value(f"#turn-{turn} textarea") == comment
 
 
+def test_keyboard_stays_at_the_mark_while_an_answer_arrives(browser: Any, serve_chat: Serve) -> None:
+    served = serve_chat()
+    with visiting(browser, served) as page:
+        say(page, "Hello")
+        said(page, 2)
+        page.wait_for_selector("#typing", state="hidden")
+        say(page, "SLOW")
+        page.wait_for_selector("#turn-3")
+        page.focus("#turn-2 button[value=no]")
+        served.agent.go_on.set()
+        said(page, 4)
+        page.wait_for_selector("#typing", state="hidden")
+        with page.expect_response("**/mark"):
+            page.keyboard.press("Enter")
+        page.wait_for_selector("#turn-2 button[value=no][aria-pressed=true]:focus")
+
+
 def test_help_lines_precede_pending_answer(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served, PHONE) as page:

@@ -31,11 +31,13 @@
     text.setAttribute("aria-invalid", String(Boolean(words)));
   };
 
+  const controls = () => [...turns.querySelectorAll("a, button, summary, textarea")];
+
   // The server renders this HTML with its own templates, which escape everything that people write.
   const setTurns = (html) => {
     const before = turns.children.length;
     const comments = [...turns.querySelectorAll("details textarea")];
-    const writing = turns.contains(document.activeElement) && document.activeElement.id;
+    const focused = controls().indexOf(document.activeElement);
     turns.innerHTML = html;
     for (const old of comments) { // stay open or closed, with what was written and not saved yet
       const area = byId(old.id);
@@ -43,7 +45,7 @@
       area.closest("details").open = old.closest("details").open;
       if (old.value !== old.defaultValue) area.value = old.value;
     }
-    if (writing) byId(writing)?.focus({ preventScroll: true });
+    if (focused >= 0) controls()[focused]?.focus({ preventScroll: true }); // new turns follow at the end
     const count = turns.children.length;
     turn.value = count + 1;
     if (number) number.textContent = count + 1;
