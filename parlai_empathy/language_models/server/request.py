@@ -74,7 +74,8 @@ class Requester:
 
         :param report: called with the text so far after each piece; None: the answer is not streamed.
         :raises TryAgainError: if it failed temporarily.
-        :raises LanguageModelError: if it failed permanently.
+        :raises LanguageModelError: if it failed permanently. Neither has a cause, since a traceback would show the
+            server's own words, in which it may repeat the key.
         """
         import openai
 
@@ -86,20 +87,20 @@ class Requester:
             if sent.counts:
                 what["stream_options"] = {"include_usage": True}
             return await self._read_stream(where, what, ServerStream(report))
-        except (asyncio.TimeoutError, openai.APITimeoutError) as error:
-            raise TryAgainError(f"no complete answer within {self.timeout:g} seconds") from error
+        except (asyncio.TimeoutError, openai.APITimeoutError):
+            raise TryAgainError(f"no complete answer within {self.timeout:g} seconds") from None
         except openai.APIStatusError as error:
             if self.dialect.learn(sent, error.status_code, error.response.content):
                 return await self.ask(prompt, sampling, report)
-            raise self._refused(error.status_code, error.response) from error
+            raise self._refused(error.status_code, error.response) from None
         except BrokenAnswerError as error:
             reason = self.address.without_secrets(f"it sent {error}")
-            raise TryAgainError(reason, empty=error.is_empty) from error
+            raise TryAgainError(reason, empty=error.is_empty) from None
         except (openai.APIConnectionError, _LostError) as error:
             reason = shortened(str(error.__cause__ or error)) or type(error.__cause__).__name__
-            raise TryAgainError(self.address.without_secrets(f"the connection failed ({reason})")) from error
+            raise TryAgainError(self.address.without_secrets(f"the connection failed ({reason})")) from None
         except openai.OpenAIError as error:
-            raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from error
+            raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from None
 
     async def _whole(self, where: Any, what: dict[str, Any]) -> ServerAnswer:
         # The client's own timeout applies to each piece of the answer, so a slow stream would never reach it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from email.utils import formatdate
 from typing import Any
 
@@ -21,6 +22,7 @@ from model_server import (
 )
 from parrot import CHAT, KEY, fails, parrot
 
+from parlai_empathy.errors import LanguageModelError
 from parlai_empathy.language_models.completion import Completion, NoAnswer
 from parlai_empathy.language_models.echo import EchoModel
 from parlai_empathy.language_models.prompt import Sampling
@@ -208,6 +210,24 @@ def test_wrong_key_is_hidden_in_error(server: ModelServer, monkeypatch: pytest.M
     message = fails(parrot())
     assert "(401): Incorrect API key provided: Bearer ***: check OPENAI_API_KEY" in message
     assert KEY not in message
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [status(401, f"wrong: {KEY}"), status(500, f"wrong: {KEY}"), raw({"error": f"wrong: {KEY}"})],
+    ids=["401", "500", "error with 200"],
+)
+def test_key_is_hidden_in_tracebacks(misbehaviour: Any, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``--loglevel debug`` prints the error with all errors that led to it."""
+    server.always = misbehaviour
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = parrot(retries=0)
+    for ask in (lambda: model.complete([CHAT], Sampling()), lambda: model.stream(CHAT, Sampling(), print)):
+        with pytest.raises(LanguageModelError) as caught:
+            ask()
+        printed = "".join(traceback.format_exception(caught.value))
+        assert "wrong: ***" in printed
+        assert KEY not in printed
 
 
 def test_key_is_sent_but_hidden_in_errors_and_repr(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
