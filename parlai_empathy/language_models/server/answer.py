@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,20 +40,21 @@ class ServerAnswer:
     completion_tokens: int | None
 
 
-def read_server_answer(body: bytes) -> ServerAnswer:
+def read_server_answer(body: bytes, hide: Callable[[str], str] = str) -> ServerAnswer:
     """Return the first choice of a completion or a chat completion.
 
+    :param hide: masks secrets in what errors quote; before it is shortened, which may cut a secret in two.
     :raises BrokenAnswerError: for HTML, a truncated body, other JSON, or no choice.
     """
     try:
         whole = json.loads(body)
     except (ValueError, RecursionError) as error:  # thousands of nested brackets
-        begin = shortened(body.decode("utf-8", "replace"), 60)
+        begin = shortened(hide(body.decode("utf-8", "replace")), 60)
         raise BrokenAnswerError(f"invalid or truncated JSON: {begin!r}" if begin else "nothing at all") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("choices"), list):
         # Some gateways report upstream errors with status 200.
         said = error_message(whole)
-        raise BrokenAnswerError(f"an error: {shortened(said)}" if said else "JSON without choices")
+        raise BrokenAnswerError(f"an error: {shortened(hide(said))}" if said else "JSON without choices")
     if not whole["choices"]:
         raise BrokenAnswerError(EMPTY, is_empty=True)
     return read_choice(whole["choices"][0], whole.get("usage"))
@@ -101,9 +102,10 @@ def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, comp
     return answer_of(text, finish, read, written)
 
 
-def error_reason(body: bytes) -> tuple[str, str]:
+def error_reason(body: bytes, hide: Callable[[str], str] = str) -> tuple[str, str]:
     """Return why a server refused a request.
 
+    :param hide: as in :func:`read_server_answer`.
     :returns: its message in one line, empty if there is none; and its code, such as ``insufficient_quota``.
     """
     try:
@@ -112,7 +114,7 @@ def error_reason(body: bytes) -> tuple[str, str]:
         return "", ""
     error = whole.get("error") if isinstance(whole, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
-    return shortened(error_message(whole)), str(code or "")
+    return shortened(hide(error_message(whole))), str(code or "")
 
 
 def error_message(whole: Any) -> str:

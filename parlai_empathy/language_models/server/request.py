@@ -86,7 +86,7 @@ class Requester:
                 return await self._whole(where, what)
             if sent.counts:
                 what["stream_options"] = {"include_usage": True}
-            return await self._read_stream(where, what, ServerStream(report))
+            return await self._read_stream(where, what, ServerStream(report, self.address.without_secrets))
         except (asyncio.TimeoutError, openai.APITimeoutError):
             raise TryAgainError(f"no complete answer within {self.timeout:g} seconds") from None
         except openai.APIStatusError as error:
@@ -94,18 +94,17 @@ class Requester:
                 return await self.ask(prompt, sampling, report)
             raise self._refused(error.status_code, error.response) from None
         except BrokenAnswerError as error:
-            reason = self.address.without_secrets(f"it sent {error}")
-            raise TryAgainError(reason, empty=error.is_empty) from None
+            raise TryAgainError(f"it sent {error}", empty=error.is_empty) from None
         except (openai.APIConnectionError, _LostError) as error:
-            reason = shortened(str(error.__cause__ or error)) or type(error.__cause__).__name__
-            raise TryAgainError(self.address.without_secrets(f"the connection failed ({reason})")) from None
+            reason = self._hidden(str(error.__cause__ or error)) or type(error.__cause__).__name__
+            raise TryAgainError(f"the connection failed ({reason})") from None
         except openai.OpenAIError as error:
             raise LanguageModelError(f"{self.address.public}: {self._hidden(str(error))}") from None
 
     async def _whole(self, where: Any, what: dict[str, Any]) -> ServerAnswer:
         # The client's own timeout applies to each piece of the answer, so a slow stream would never reach it.
         raw = await asyncio.wait_for(where.with_raw_response.create(**what), self.timeout)
-        return read_server_answer(raw.content)
+        return read_server_answer(raw.content, self.address.without_secrets)
 
     async def _read_stream(self, where: Any, what: dict[str, Any], stream: ServerStream) -> ServerAnswer:
         """Read a streamed answer within the same time limit; failures after the end of its text are ignored."""
@@ -133,7 +132,7 @@ class Requester:
         return self.client.chat.completions, {"messages": messages, **options}
 
     def _refused(self, status: int, response: Any) -> Exception:
-        said, code = error_reason(response.content)
+        said, code = error_reason(response.content, self.address.without_secrets)
         reason = self._hidden(said or response.reason_phrase or "no reason given")
         if (status in _PASSING or status >= 500) and code != _NO_MONEY:
             return TryAgainError(f"status {status}: {reason}", {k.lower(): v for k, v in response.headers.items()})
@@ -143,7 +142,7 @@ class Requester:
         )
 
     def _hidden(self, text: str) -> str:
-        return self.address.without_secrets(shortened(text)).rstrip(".:")
+        return shortened(self.address.without_secrets(text)).rstrip(".:")
 
 
 async def _pieces(response: Any) -> AsyncIterator[bytes]:

@@ -7,6 +7,7 @@ A body without events is parsed as a complete answer: some servers cannot stream
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from parlai_empathy.language_models.partial_answers import Say
@@ -28,10 +29,12 @@ class ServerStream:
     """One streamed answer.
 
     :param report: called with the text so far after each piece, including text that a stop text will cut off.
+    :param hide: as in :func:`~parlai_empathy.language_models.server.answer.read_server_answer`.
     """
 
-    def __init__(self, report: Say) -> None:
+    def __init__(self, report: Say, hide: Callable[[str], str] = str) -> None:
         self._report = report
+        self._hide = hide
         self._unread = b""
         self._data: list[bytes] = []
         self._other: list[bytes] = []
@@ -67,7 +70,7 @@ class ServerStream:
             self._parse_line(self._unread)
             self._parse_event(is_last=True)
         if not self._has_events:
-            found = read_server_answer(b"\n".join(self._other))
+            found = read_server_answer(b"\n".join(self._other), self._hide)
             self._report(found.text or "")
             return found
         if not self._has_choice and self.is_over:
@@ -103,7 +106,7 @@ class ServerStream:
 
     def _take_object(self, event: dict[str, Any]) -> None:
         if event.get("error"):
-            raise BrokenAnswerError(f"an error: {shortened(error_message(event))}")
+            raise BrokenAnswerError(f"an error: {shortened(self._hide(error_message(event)))}")
         if isinstance(event.get("usage"), dict):
             self._usage = event["usage"]
         choices = event.get("choices")

@@ -13,6 +13,7 @@ from model_server import (
     choices,
     cut,
     drop,
+    events,
     hang,
     html,
     no_text,
@@ -228,6 +229,29 @@ def test_key_is_hidden_in_tracebacks(misbehaviour: Any, server: ModelServer, mon
         printed = "".join(traceback.format_exception(caught.value))
         assert "wrong: ***" in printed
         assert KEY not in printed
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        *(status(code, f"{'x' * 190} {KEY}") for code in (400, 500)),
+        *(raw({"error": f"{'x' * 190} {KEY}"}), events({"error": f"{'x' * 190} {KEY}"})),
+        lambda handler: handler.send(200, f"<html>{'x' * 44} {KEY}".encode()),
+    ],
+    ids=["400", "500", "error with 200", "an event", "HTML"],
+)
+def test_key_is_hidden_where_a_long_message_is_cut(
+    misbehaviour: Any, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the server sends is shortened to 200 characters, HTML to 60: both end within the key."""
+    server.always = misbehaviour
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = parrot(retries=0)
+    for ask in (lambda: model.complete([CHAT], Sampling()), lambda: model.stream(CHAT, Sampling(), print)):
+        with pytest.raises(LanguageModelError) as caught:
+            ask()
+        assert "xxx" in str(caught.value)
+        assert KEY[:4] not in str(caught.value)
 
 
 def test_key_is_sent_but_hidden_in_errors_and_repr(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
