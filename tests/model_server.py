@@ -282,12 +282,12 @@ def raw(body: Any, code: int = 200) -> Misbehaviour:
     return lambda handler: handler.send(code, body)
 
 
-def cut(connection: bool = True) -> Misbehaviour:
+def cut(code: int = 200, connection: bool = True) -> Misbehaviour:
     """Send a truncated answer: the connection breaks, or the declared length is that of the truncated body."""
 
     def misbehave(handler: _Handler) -> None:
         body = b'{"id": "cmpl-1", "choices": [{"text": " hel'
-        handler.send(200, body, length=1000 if connection else None)
+        handler.send(code, body, length=1000 if connection else None)
         handler.close_connection = True
 
     return misbehave

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,7 +118,9 @@ class Requester:
 
     async def _follow(self, where: Any, what: dict[str, Any], stream: ServerStream) -> None:
         # The raw bytes, since the client's own events end in the same way if the connection was cut off.
-        async with where.with_streaming_response.create(**what, stream=True) as response:
+        async with AsyncExitStack() as stack:
+            with _losses():
+                response = await stack.enter_async_context(where.with_streaming_response.create(**what, stream=True))
             async for piece in _pieces(response):
                 stream.take(piece)
                 if stream.is_over:
@@ -147,10 +150,24 @@ class Requester:
 
 async def _pieces(response: Any) -> AsyncIterator[bytes]:
     """Yield the body of a streamed response."""
-    try:
+    with _losses():
         async for piece in response.iter_bytes():
             yield piece
-    except Exception as error:  # the client passes on errors of its HTTP library, which depends on its version
+
+
+@contextmanager
+def _losses() -> Iterator[None]:
+    """Turn the errors of the client's HTTP library into :class:`_LostError`.
+
+    The client passes them on while it reads a streamed answer, or the body of an error in its place.
+    """
+    import openai
+
+    try:
+        yield
+    except openai.OpenAIError:
+        raise
+    except Exception as error:  # which library it is depends on the client's version
         raise _LostError from error
 
 

@@ -325,7 +325,7 @@ def test_stream_accepts_a_non_streaming_response(server: ModelServer) -> None:
 @pytest.mark.parametrize(
     "misbehaviour",
     [
-        *(status(429), status(500), html(), html(502), cut(), cut(connection=False), drop),
+        *(status(429), status(500), html(), html(502), cut(), cut(503), cut(connection=False), drop),
         *(cut_after(), cut_after(piece("")), cut_after(piece(""), connection=False), cut_after(piece(" "))),
         events({"error": {"message": "overloaded"}}),
         events(b"data: <html>\n\n"),
