@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from parlai_empathy.errors import LanguageModelError, MissingDependencyError
+from parlai_empathy.errors import LanguageModelError, MissingDependencyError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server.address import server_address
-from parlai_empathy.language_models.server.answer import EMPTY, ServerAnswer, as_answer
+from parlai_empathy.language_models.server.answer import EMPTY, ServerAnswer, as_answer, shortened
 from parlai_empathy.language_models.server.background import results_of
 from parlai_empathy.language_models.server.backoff import PATIENCE, retry_after, wait_before
 from parlai_empathy.language_models.server.dialect import Dialect
@@ -108,15 +108,25 @@ class OpenAIModel:
         partial: PartialAnswers | None = None,
     ) -> None:
         # The client is closed when the work ends, since a program may create many models.
-        async with _client_library().AsyncOpenAI(
-            api_key=self.address.key, base_url=self.address.url, timeout=self.timeout, max_retries=0
-        ) as client:
+        async with self._client() as client:
             requester = Requester(client, self.address, self.model, self.timeout, self._dialect)
             run = _Run(self, requester, sampling, partial)
             waiting = iter(enumerate(prompts))
             await asyncio.gather(*(run.work(waiting, give) for _ in range(min(self.concurrency, len(prompts)))))
         if run.failure:
             raise run.failure
+
+    def _client(self) -> Any:
+        try:
+            return _client_library().AsyncOpenAI(
+                api_key=self.address.key, base_url=self.address.url, timeout=self.timeout, max_retries=0
+            )
+        except Exception as error:  # its HTTP library raises many kinds of errors for proxies and certificates
+            reason = shortened(self.address.without_secrets(str(error))).rstrip(".")
+            raise OptionError(
+                f"no connection to {self.address.public} can be set up ({reason}): check OPENAI_BASE_URL, and the "
+                "environment's proxies (ALL_PROXY, HTTPS_PROXY, HTTP_PROXY) and certificates (SSL_CERT_FILE)"
+            ) from error
 
     def pause_requests(self, seconds: float) -> None:
         """Start no request for some time: a wait that the server demands applies to all requests."""

@@ -454,3 +454,20 @@ def test_missing_key_raises_option_error(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(OptionError, match="OPENAI_API_KEY is not set: export a key, or OPENAI_BASE_URL"):
         OpenAIModel("parrot")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("HTTP_PROXY", "ftp://me:hidden@proxy.invalid:21", "Unknown scheme for proxy URL"),
+        ("SSL_CERT_FILE", "/nowhere/own.pem", "No such file or directory"),
+    ],
+)
+def test_unusable_proxies_and_certificates_raise_option_error(
+    name: str, value: str, reason: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(OptionError, match=f"no connection to {server.url} can be set up .*{reason}.*: check") as caught:
+        parrot().complete(["hello"], Sampling())
+    assert name in str(caught.value)
+    assert "hidden" not in str(caught.value)
