@@ -105,11 +105,11 @@ class ServerStream:
             self._take_object(event)
 
     def _take_object(self, event: dict[str, Any]) -> None:
-        if event.get("error"):
+        choices = event.get("choices")
+        if event.get("error") or (not isinstance(choices, list) and error_message(event)):
             raise BrokenAnswerError(f"an error: {shortened(self._hide(error_message(event)))}")
         if isinstance(event.get("usage"), dict):
             self._usage = event["usage"]
-        choices = event.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
             self._parse_choice(choices[0])
 

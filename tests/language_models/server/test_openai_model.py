@@ -355,10 +355,14 @@ def test_stream_that_does_not_start_is_retried(misbehaviour: Any, server: ModelS
         (cut_after(piece("Oh"), piece(" no")), "the connection failed ("),
         (cut_after(piece("Oh"), piece(" no"), connection=False), "it sent a part of an answer"),
         (events(piece("Oh"), piece(" no"), {"error": {"message": f"over\nload of {KEY}"}}), "error: over load of ***"),
+        (
+            events(piece("Oh"), piece(" no"), {"message": "out of memory", "code": 500}),
+            "(it sent an error: out of memory)",
+        ),
         (events(piece("Oh"), piece(" no"), b"data: {nonsense\n\n"), "(it sent an event that is not JSON)"),
         (hang_after(piece("Oh"), piece(" no")), "no complete answer within 0.5 seconds"),
     ],
-    ids=["cut connection", "cut body", "error", "nonsense", "hangs"],
+    ids=["cut connection", "cut body", "error", "plain error", "nonsense", "hangs"],
 )
 def test_stream_is_not_retried_after_text_was_reported(
     misbehaviour: Any, reason: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch
