@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.humod.json_lines import pair_of_json
-from parlai_empathy.tasks.humod.official import COLUMNS, Before, agreeing, pair_key, pair_of, read_header, read_row
+from parlai_empathy.tasks.humod.official import (
+    COLUMNS,
+    Before,
+    Row,
+    agreeing,
+    pair_key,
+    pair_of,
+    read_header,
+    read_row,
+)
 from parlai_empathy.tasks.humod.records import SCALE, Pair, Place
 
 __all__ = ["COLUMNS", "SCALE", "Pair", "read_humod"]
@@ -37,13 +46,25 @@ def read_humod(path: str | Path, bad_rows: list[DataError] | None = None) -> Ite
     header = read_header(*next(lines, (Place(path, 1), b"")))
     rows = (row for place, line in lines for row in _attempt(bad_rows, read_row, place, line, header))
     before = Before()
-    for _, group in groupby(rows, key=pair_key):
-        members = list(group)
+    for members in _by_number(rows) if header.number is not None else _by_neighbours(rows):
         ((usual, _),) = Counter((row.context, row.reply) for row in members).most_common(1)
         alike = [row for member in members for row in _attempt(bad_rows, agreeing, member, usual)]
         pairs = list(_attempt(bad_rows, pair_of, alike, usual, before, bool(bad_rows)))
         yield from pairs
         before = Before(members[-1].place.line, usual[0], not pairs or pairs[0].is_original)
+
+
+def _by_number(rows: Iterable[Row]) -> Iterable[list[Row]]:
+    """Group the rows by their pair's number, wherever they stand in the file, in the order of the first rows."""
+    pairs: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        pairs.setdefault(pair_key(row), []).append(row)
+    return pairs.values()
+
+
+def _by_neighbours(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Group neighbouring rows with the same texts: the same context and reply may occur again as another pair."""
+    return (list(group) for _, group in groupby(rows, key=pair_key))
 
 
 def _attempt(

@@ -196,6 +196,20 @@ def test_punctuation_only_replies_are_distinct(write: Write) -> None:
     assert [pair.reply for pair in pairs] == ["...", "?"]
 
 
+def test_rows_of_one_number_are_one_pair_wherever_they_stand(official: Write) -> None:
+    pairs = read(official(GOOD, OTHER, SECOND, changed(OTHER, rating="3")))
+    assert [(pair.pair_id, pair.is_original, pair.ratings) for pair in pairs] == [
+        ("0", True, (4, 5)),
+        ("1", False, (1, 3)),
+    ]
+
+
+def test_unnumbered_pair_that_occurs_again_is_another_pair(write: Write) -> None:
+    rows = [f"Hi.\t{reply}\t{rating}\thm" for reply, rating in (("Ho.", 4), ("Ha.", 1), ("Ho.", 5))]
+    pairs = read(write("Dialogue Context\tReply\tUser Relevance Score\tUser Reply", *rows))
+    assert [(pair.reply, pair.ratings) for pair in pairs] == [("Ho.", (4,)), ("Ha.", (1,)), ("Ho.", (5,))]
+
+
 def test_unlabelled_reply_of_ambiguous_kind_is_reported(write: Write) -> None:
     """The original reply to the second context is empty: the random one must not take its place."""
     header = "Dialogue ID\tDialogue Context\tReply\tUser Relevance Score\tUser Reply"
