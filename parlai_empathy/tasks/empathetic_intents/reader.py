@@ -47,7 +47,7 @@ class Intention:
 def read_empathetic_intents(folder: str | Path, fold: str) -> Iterator[Intention]:
     """Read a fold (``train``, ``valid`` or ``test``), intent by intent, in file order.
 
-    :raises DataError: naming file and line, for a file that is missing or is not UTF-8, or a malformed line.
+    :raises DataError: naming file and line, for a file that is missing, empty or not UTF-8, or a malformed line.
     """
     for file, (intent, number) in _INTENTS.items():
         path = Path(folder) / FOLDERS[fold] / f"{file}.txt"
@@ -63,4 +63,6 @@ def read_empathetic_intents(folder: str | Path, fold: str) -> Iterator[Intention
 
 def _lines(path: Path) -> list[str]:
     text = read_text(path, "each intent needs a file in each fold")
-    return text.removesuffix("\n").split("\n") if text else []  # not splitlines(): texts may contain other line breaks
+    if not text:
+        raise DataError(f"{path} is empty: each intent has utterances in each fold, fetch it again")
+    return text.removesuffix("\n").split("\n")  # not splitlines(): texts may contain other line breaks
