@@ -1,4 +1,4 @@
-"""One clear line for a missing option, a missing file of options, or an unknown option in such a file."""
+"""One clear line for a missing option or file of options, and for an unknown option in such a file or after a task."""
 
 from __future__ import annotations
 
@@ -81,3 +81,35 @@ def report_unknown_in_file(params: Any) -> None:
             ) from error
 
     params.ParlaiParser._load_opts = _load_opts
+
+
+def report_unknown_after_task(teachers: Any) -> None:
+    """Name an unknown option after a task of this package, ``-t empathy:reddit:histroy=1``: ParlAI ignores it."""
+    add_flags = teachers._add_task_flags_to_agent_opt
+
+    @functools.wraps(add_flags)
+    def _add_task_flags_to_agent_opt(agent: Any, opt: Any, flags: str) -> None:
+        given = [part.partition("=")[0].replace("-", "_") for part in flags.split(":") if "=" in part]
+        unknown = [name for name in given if name not in opt]  # a command's parser sets all options of its tasks
+        add_flags(agent, opt, flags)
+        if unknown and getattr(agent, "__module__", "").startswith("parlai_empathy."):
+            _check_known(unknown, agent, opt, flags)
+
+    teachers._add_task_flags_to_agent_opt = _add_task_flags_to_agent_opt
+
+
+def _check_known(names: list[str], teacher: Any, opt: Any, task: str) -> None:
+    """Raise :class:`OptionError` unless all names are options of the teacher, of its mutators or of every command."""
+    from parlai.core.mutators import Mutator
+    from parlai.core.params import ParlaiParser
+
+    def options_of(*owners: Any, everywhere: bool = False) -> set[str]:
+        parser = ParlaiParser(everywhere, False)
+        for owner in owners:
+            owner.add_cmdline_args(parser, opt)
+        return {action.dest for action in parser._actions} - {"help"}
+
+    own = options_of(teacher)
+    known = own | options_of(*Mutator.load_mutator_types(opt.get("mutators")), everywhere=True)
+    if strange := [name for name in names if name not in known]:
+        raise OptionError(f"-t {task}: there is no option {strange[0]}; the task has {', '.join(sorted(own))}")

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parlai.core.opt import Opt
+from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.display_data import DisplayData
 from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
@@ -65,3 +67,35 @@ def test_unrepaired_parlai_raises_generic_errors() -> None:
     assert "'Trying to set opt from file that does not exist: '" in source_of("parlai.core.params")
     assert 'raise FileNotFoundError(\n            f"Could not find filename' in source_of("parlai.core.opt")
     assert "tasks = opt['task'].split(',')" in source_of("parlai.scripts.eval_model")
+    assert "            opt[key] = value\n        else:\n            task.append(f)" in source_of(
+        "parlai.core.teachers"
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        ("empathy:reddit:edition=sample:reddit_histroy=1", "reddit_histroy"),
+        ("epitome:edition=sample,empathy:red:edition=sample:red-kappa=2", "red_kappa"),  # which only dimensions have
+    ],
+)
+def test_unknown_option_after_a_task_raises_option_error(task: str, name: str) -> None:
+    with pytest.raises(
+        OptionError, match=rf"^-t empathy:\S+: there is no option {name}; the task has edition, [^\n]+$"
+    ):
+        DisplayData.main(task=task, loglevel="error")
+
+
+@pytest.mark.parametrize(
+    "more", ["red_context=false", "hide_labels=true", "mutators=episode_shuffle:preserve_context=true"]
+)
+def test_options_of_task_command_or_mutator_are_known(more: str) -> None:
+    """Even if the caller's own options lack them."""
+    (teacher,) = create_task_agent_from_taskname(Opt(task=f"empathy:red:edition=sample:{more}", datatype="valid"))
+    assert teacher.num_examples() == 20
+
+
+def test_unknown_option_after_a_task_of_parlai_is_passed_on(tmp_path: Path) -> None:
+    opt = Opt(task="integration_tests:own=1", datatype="valid", datapath=str(tmp_path))
+    (teacher,) = create_task_agent_from_taskname(opt)
+    assert teacher.opt["own"] == 1
