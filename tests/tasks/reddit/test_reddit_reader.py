@@ -94,6 +94,12 @@ def test_turn_numbers_are_kept_if_the_submission_is_missing(tmp_path: Path) -> N
     assert tally.left_out == {"to an unknown submission": 1}
 
 
+def test_turn_after_a_missing_comment_is_the_lowest_possible(tmp_path: Path) -> None:
+    """``a``, at least the second turn, is missing: ``b`` is at least the third, and its answer ``d`` the fourth."""
+    found = pairs(write(tmp_path / "RC_2010-01", [THREAD[0], *THREAD[2:]]))
+    assert [(pair.comment, pair.turn) for pair in found] == [("t1_d", 4), ("t1_e", 5)]
+
+
 def test_parents_outside_the_window_are_unknown(tmp_path: Path) -> None:
     others = [comment(f"x{n}", "t3_z", "Hello there.", link_id="t3_z") for n in range(5)]
     path = write(tmp_path / "a.jsonl", [THREAD[0], *others, comment("a", "t3_s", "Two minutes.")])
