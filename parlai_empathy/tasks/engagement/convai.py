@@ -84,10 +84,13 @@ def read_ids(path: str | Path) -> set[str]:
 
     An id is the first field of a line.
 
-    :raises DataError: if it cannot be read.
+    :raises DataError: if it cannot be read, or has no ids.
     """
     lines = read_text(path, "check its name").split("\n")
-    return {line.split("\t")[0].strip() for line in lines if line.strip()}
+    ids = {line.split("\t")[0].strip() for line in lines if line.strip()}
+    if not ids:
+        raise DataError(f"{path} is empty, but says which conversations are for evaluation: fetch it again")
+    return ids
 
 
 def _objects(entry: dict[str, Any], field: str, where: str) -> list[dict[str, Any]]:

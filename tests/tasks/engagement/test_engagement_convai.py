@@ -135,7 +135,7 @@ def test_invalid_entry_error_names_entry_and_field(
     assert_one_line(caught.value, path, "entry 1", *parts)
 
 
-@pytest.mark.parametrize("content", [None, b"caf\xe9\t2\n"])
+@pytest.mark.parametrize("content", [None, b"caf\xe9\t2\n", b"", b" \n"])
 def test_unreadable_id_list_raises_data_error(tmp_path: Path, assert_one_line: OneLine, content: bytes | None) -> None:
     path = tmp_path / "50convs_AMT.txt"
     if content is not None:

@@ -92,7 +92,7 @@ def test_empty_fold_raises_data_error(load_teacher: Load, tmp_path: Path, monkey
     (mirror / CONVERSATIONS).write_text("[]")
     for file in ("humanAMT_engscores_utt.csv", "DD_finetune_train.csv", "DD_finetune_valid.csv"):
         (mirror / file).write_text("id,query,reply,label\n")
-    (mirror / SCORED).write_text("")
+    (mirror / SCORED).write_text("7\t2\n")
     monkeypatch.setenv("EMPATHY_MIRROR", str(mirror.parent))
     for teacher in ("ConvAI", "ConvAIRated", "DailyDialogFinetune"):
         with pytest.raises(DataError, match=f"no example for the valid fold of {teacher}Teacher"):
