@@ -49,6 +49,15 @@ def test_curated_rows_keep_their_source() -> None:
     assert sum(post.source == "reaction" for post in read_tables(SAMPLE)) == 104
 
 
+def test_split_by_text_never_changes(tmp_path: Path) -> None:
+    """``printf 'red 1\\npost 28' | sha256sum``: the first 16 digits, as a number modulo 100, are 19; below 20 is valid.
+
+    Those of the others are 0, 20 and 99.
+    """
+    path = write(tmp_path, "text,label\n" + "".join(f"post {number},1\n" for number in (51, 28, 20, 255)))
+    assert [post.fold for post in read_tables(path)] == ["valid", "valid", "train", "train"]
+
+
 @given(st.lists(st.integers(), min_size=200, max_size=200, unique=True))
 def test_posts_without_a_fold_are_split_by_their_text(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[int]
@@ -65,7 +74,7 @@ def test_posts_without_a_fold_are_split_by_their_text(
     [
         ("train.csv", "train"),
         ("RED_80k-ns_train.tsv", "train"),
-        ("dev.jsonl", "valid"),
+        ("Dev.jsonl", "valid"),
         ("red.val.csv", "valid"),
         ("test.csv", "test"),
         ("80k_ns.csv", None),
