@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import Any
 
+from parlai_empathy.files.user_path import user_path
+
 _SAMPLE = 65_536
+# A cache of answers, which changes with each of them, may lie in the model's folder; no model has SQLite files.
+_SQLITE = b"SQLite format 3\0"
+_JOURNAL = "-journal"
 
 
 def model_identity(name: str, config: Any) -> str:
@@ -17,15 +21,18 @@ def model_identity(name: str, config: Any) -> str:
 
     :param config: the model's Hugging Face configuration.
     """
-    folder = Path(name)
+    folder = user_path(name)
     if not folder.is_dir():
         return str(getattr(config, "_commit_hash", None) or "")
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         size = path.stat().st_size
-        digest.update(f"{path.name} {size} ".encode())
         with path.open("rb") as file:
-            digest.update(file.read(_SAMPLE))
+            begin = file.read(_SAMPLE)
+            if begin.startswith(_SQLITE) or path.name.endswith(_JOURNAL):
+                continue
+            digest.update(f"{path.name} {size} ".encode())
+            digest.update(begin)
             file.seek(max(0, size - _SAMPLE))
             digest.update(file.read(_SAMPLE))
     return digest.hexdigest()[:16]

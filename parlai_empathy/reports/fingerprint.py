@@ -19,8 +19,17 @@ from parlai_empathy.tasks.builder import sha256_of
 
 # The files beside a model that affect its answers, besides those in FOLDERS.
 _ENDINGS = (".opt", ".dict", ".vec", ".bin")
-# Options that name output files, or inputs of the training, which are part of the weights by now.
-_NOT_READ = {"model_file", "init_model", "dict_file", "dict_initpath", "vectors_file", "embedding_file", "world_logs"}
+# Options that name output files, caches of answers, or inputs of the training, which are part of the weights by now.
+_NOT_READ = {
+    "model_file",
+    "init_model",
+    "dict_file",
+    "dict_initpath",
+    "vectors_file",
+    "embedding_file",
+    "world_logs",
+    "lm_cache",
+}
 # Options that may name the folder of a Hugging Face model that is loaded at evaluation time.
 _FOLDERS = ("lm_model", "sentence_encoder")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -48,6 +50,19 @@ def test_identity_depends_on_file_sizes_and_names(folder: Path) -> None:
     (folder / "weights").rename(folder / "other")
     found.append(identity(folder))
     assert len(set(found)) == 3
+
+
+def test_identity_ignores_cached_answers_in_the_folder(folder: Path) -> None:
+    before = identity(folder)
+    with closing(sqlite3.connect(folder / "x.completions")) as database:
+        database.execute("create table completions (key text)")
+    (folder / "x.completions-journal").write_bytes(b"half a transaction")
+    assert identity(folder) == before
+
+
+def test_identity_follows_a_path_from_the_home_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert identity(Path("~/model")) == identity(folder) != ""
 
 
 def test_identity_of_hub_model_is_its_commit_hash() -> None:

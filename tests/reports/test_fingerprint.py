@@ -168,3 +168,11 @@ def test_missing_model_error_names_the_model(tmp_path: Path, missing: str) -> No
     (tmp_path / missing).unlink()
     with pytest.raises(ModelFileError, match=r"/model is not a trained model: model and model\.opt must exist$"):
         model_fingerprint(path)
+
+
+def test_fingerprint_ignores_cached_answers(tmp_path: Path) -> None:
+    (tmp_path / "answers").write_bytes(b"one")
+    path = write(tmp_path, lm_cache=str(tmp_path / "answers"))
+    before = model_fingerprint(path)
+    (tmp_path / "answers").write_bytes(b"one, two")
+    assert model_fingerprint(path) == before

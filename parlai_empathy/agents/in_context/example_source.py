@@ -43,8 +43,9 @@ def training_conversations(opt: Opt) -> list[Conversation]:
     :raises DownloadError: if the data cannot be downloaded.
     """
     opt = copy.deepcopy(opt)
-    if TASK in (opt.get("task") or "").split(":"):
-        _add_task_flags_to_agent_opt(None, opt, opt["task"])  # ParlAI does so only for teachers
+    for task in (opt.get("task") or "").split(","):
+        if TASK in task.split(":"):
+            _add_task_flags_to_agent_opt(None, opt, task)  # ParlAI does so only for teachers
     path = build(opt) / "train.csv"
     found = [_conversation(dialogue) for dialogue in read_empathetic_dialogues(path)]
     conversations = [conversation for conversation in found if conversation.turns]

@@ -103,7 +103,7 @@ class InContextAgent(Agent):
     def batch_act(self, observations: Sequence[Message | None]) -> list[Message]:
         """Answer messages, with concurrent requests.
 
-        :param observations: of copies of this agent. If nothing was said, the answer has no text.
+        :param observations: of copies of this agent. If nothing was said, or only blanks, the answer has no text.
         :raises LanguageModelError: if the model fails permanently. Earlier answers are in the cache.
         """
         return self._replies(observations)
@@ -117,7 +117,10 @@ class InContextAgent(Agent):
         asked = [
             (reply, observation)
             for reply, observation in zip(replies, observations, strict=True)
-            if observation and not observation.is_padding() and observation.get("text") and observation["history"]
+            if observation
+            and not observation.is_padding()
+            and (observation.get("text") or "").strip()
+            and observation["history"]
         ]
         if asked:
             answers = self._answers([observation for _, observation in asked], say)
@@ -199,13 +202,13 @@ class InContextAgent(Agent):
     def save(self, path: str | None = None) -> None:
         """Write a model file, so that ``-mf`` restores these options; there are no weights.
 
-        :raises OptionError: if another model has that path.
+        :raises OptionError: if another model, or a folder, has that path.
         """
         path = path or self.opt.get("model_file")
         if path:
             file = Path(path)
-            if file.exists() and file.read_bytes() != _NO_WEIGHTS:
-                raise OptionError(f"--model-file {path} is already another model: name a new file")
+            if file.is_dir() or (file.exists() and file.read_bytes() != _NO_WEIGHTS):
+                raise OptionError(f"--model-file {path} is already another model, or a folder: name a new file")
             file.absolute().parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(_NO_WEIGHTS)
             self.opt.save(f"{path}.opt")

@@ -53,6 +53,7 @@ def test_no_conversation_with_a_reply_raises_data_error(tmp_path: Path, monkeypa
         {"edition": "sample", "task": "interactive"},
         {"task": "empathy:empathetic_dialogues:LastReply:edition=sample"},
         {"task": "empathetic_dialogues:edition=sample"},
+        {"task": "empathy:humod,empathy:empathetic_dialogues:edition=sample,empathy:daily_dialog"},
         {"edition": "sample"},
     ],
 )

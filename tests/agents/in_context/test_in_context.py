@@ -166,6 +166,16 @@ def test_empty_messages_get_no_reply_and_no_request(tmp_path: Path, scripted: An
     assert model.asked == []
 
 
+def test_message_of_blanks_gets_no_reply_to_the_agents_own_last_turn(tmp_path: Path, scripted: Any) -> None:
+    model = scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path)
+    made.observe(Message({"text": "one", "episode_done": False}))
+    made.act()
+    made.observe(Message({"text": " \t", "episode_done": False}))
+    assert "text" not in made.act()
+    assert len(model.asked) == 1
+
+
 def test_batch_replies_keep_the_message_order(tmp_path: Path, scripted: Any) -> None:
     scripted(lambda prompt: prompt.split("Human: ")[-1].split("\n")[0].upper())
     observed = [
@@ -446,10 +456,12 @@ def test_train_model_saves_the_options(tmp_path: Path) -> None:
 def test_saving_refuses_to_overwrite_another_model(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"weights")
-    with pytest.raises(OptionError, match=f"^--model-file {path} is already another model: name a new file"):
+    with pytest.raises(OptionError, match=f"^--model-file {path} is already another model, or a folder: name a new"):
         agent(tmp_path).save(str(path))
     assert path.read_bytes() == b"weights"
     assert not path.with_name("model.opt").exists()
+    with pytest.raises(OptionError, match="or a folder: name a new file"):
+        agent(tmp_path).save(str(tmp_path))
 
 
 def test_acting_on_training_labels_raises_option_error(tmp_path: Path) -> None:
