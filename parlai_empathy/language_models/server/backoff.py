@@ -6,6 +6,7 @@ import math
 import random
 import time
 from collections.abc import Mapping
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 
 LONGEST = 60.0
@@ -43,7 +44,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if seconds is not None:
         return seconds
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+        when = parsedate_to_datetime(said)
+        if when.tzinfo is None:  # C's old format names no zone; all HTTP dates are in UTC
+            when = when.replace(tzinfo=timezone.utc)
+        return max(0.0, when.timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
 

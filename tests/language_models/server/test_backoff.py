@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from email.utils import formatdate
 
 import pytest
@@ -38,8 +39,21 @@ def test_retry_after_headers_are_parsed(headers: dict[str, str], seconds: float 
         assert wait_before(9, headers, 0.5) == seconds
 
 
-def test_retry_after_accepts_future_dates() -> None:
-    seconds = retry_after({"retry-after": formatdate(time.time() + 100, usegmt=True)})
+@pytest.fixture
+def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "UTC+8")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_from_greenwich")
+@pytest.mark.parametrize("zone", ["GMT", "-0000", None])
+def test_retry_after_accepts_future_dates_in_utc(zone: str | None) -> None:
+    date = formatdate(time.time() + 100)  # ends in -0000
+    date = date.replace("-0000", zone) if zone else time.asctime(time.gmtime(time.time() + 100))
+    seconds = retry_after({"retry-after": date})
     assert seconds is not None
     assert 90 < seconds <= 100
 
