@@ -10,6 +10,7 @@ import lzma
 import random
 import statistics
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +25,7 @@ from parlai_empathy.curation.recipe import Recipe
 
 PACKERS = {
     ".bz2": bz2.compress,
-    ".gz": gzip.compress,
+    ".gz": partial(gzip.compress, mtime=0),  # the same bytes each time: parallel test runs compare parameters
     ".xz": lzma.compress,
     ".zst": zstandard.ZstdCompressor().compress,
 }
