@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -29,23 +30,39 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
     :returns: the whole file: weights under ``model``, and the state of the optimiser and schedule.
     :raises ModelFileError: if the file is damaged, holds more than tensors and plain data, or does not fit the model.
     """
+    states = _read(path)
     try:
-        with torch.serialization.safe_globals(_SAFE):
-            states: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         load_weights(states["model"])
     except ModelFileError:
         raise
-    except Exception as error:  # torch raises a different error for each kind of damage
-        raise ModelFileError(_why_not(path, error)) from error
+    except Exception as error:  # of whatever kind the loading function raises
+        where = f"{path} does not fit its options ({path}.opt) or this command's"
+        raise ModelFileError(f"{where}: {_reason(error)}") from error
     return states
 
 
-def _why_not(path: str, error: Exception) -> str:
-    reason = str(error).partition("\n-----")[0]  # what follows is ParlAI's guess at a cause, which is mostly wrong
-    reason = reason.strip().split("\n")[-1].strip()
-    if not isinstance(error, EOFError) and "PytorchStreamReader" not in reason:  # raised for truncated archives
-        return f"{path} does not fit its options ({path}.opt) or this command's: {reason}"
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with torch.serialization.safe_globals(_SAFE):
+            states = torch.load(path, map_location="cpu", weights_only=True)
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise ModelFileError(f"{path}: the model file cannot be read: {error.strerror}") from error
+    except Exception as error:  # torch raises a different error for each kind of damage
+        raise ModelFileError(_why_unreadable(path, error)) from error
+    if not isinstance(states, dict) or "model" not in states:
+        raise ModelFileError(f"{path} is no model file that ParlAI saved: it has no weights under the key 'model'")
+    return states
+
+
+def _why_unreadable(path: str, error: Exception) -> str:
+    if code := re.search(r"Unsupported global: GLOBAL (\S+)", str(error)):
+        return f"{path} contains {code[1]}, and is not loaded: only tensors and plain data are certain to run no code"
     again = ", or train again"
     if is_file(f"{path}.checkpoint"):
         again = f", or delete it and train again: the training resumes from {path}.checkpoint"
-    return f"{path} is cut off or damaged: fetch it again{again}"
+    return f"{path} is cut off or damaged, or no model file: fetch it again{again}"
+
+
+def _reason(error: Exception) -> str:
+    reason = str(error).partition("\n-----")[0]  # what follows is ParlAI's guess at a cause, which is mostly wrong
+    return reason.strip().split("\n")[-1].strip()
