@@ -61,6 +61,8 @@ class PoolRanker(TorchRankerAgent):
     """
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        if not shared and opt.get("pool"):
+            pool_tasks(opt["pool"])  # an unknown name is an error at once, not a pool that is not there
         # A saved model records its training task and where its data are: an evaluation or a chat has another task,
         # whose replies must not enter the pool.
         if "pool_task" not in opt:

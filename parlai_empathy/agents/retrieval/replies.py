@@ -51,7 +51,7 @@ def pool_tasks(pool: str) -> list[str]:
     if wrong := [name for name in names if name.lower() not in TASKS and ":" not in name]:
         raise OptionError(
             f"--pool {pool}: {wrong[0]!r} is not one of {', '.join(TASKS)}; a task's full name, such as "
-            "empathy:empathetic_dialogues:BothRoles, works too"
+            "empathy:empathetic_dialogues:BothRoles, works too, and --fixed-candidates-path names a file of replies"
         )
     return list(dict.fromkeys(TASKS.get(name.lower(), name) for name in names))
 

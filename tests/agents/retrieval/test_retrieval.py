@@ -184,6 +184,12 @@ def test_chat_without_a_model_or_pool_raises_option_error(tmp_path: Path) -> Non
         create_agent(options)
 
 
+def test_unknown_pool_is_an_error_before_any_evaluation(model_file: Path) -> None:
+    options = EvalModel.setup_args().parse_args(["-mf", str(model_file), "-t", TASK["task"], "--pool", "replies.txt"])
+    with pytest.raises(OptionError, match=r"^--pool replies\.txt: .* --fixed-candidates-path names a file of replies$"):
+        create_agent(options)
+
+
 def test_batch_size_one_without_negatives_raises_option_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"^--batchsize 1: each reply is compared with the others of its batch"):
         train(tmp_path / "model", batchsize=1)
