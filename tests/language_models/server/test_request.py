@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Iterator
 from email.utils import formatdate
 from typing import Any
 
@@ -213,6 +214,15 @@ def test_wrong_key_is_hidden_in_error(server: ModelServer, monkeypatch: pytest.M
     assert KEY not in message
 
 
+def whole_and_streamed() -> Iterator[LanguageModelError]:
+    """Yield the errors of a request for a whole answer, and for a streamed one."""
+    model = parrot(retries=0)
+    for ask in (lambda: model.complete([CHAT], Sampling()), lambda: model.stream(CHAT, Sampling(), print)):
+        with pytest.raises(LanguageModelError) as caught:
+            ask()
+        yield caught.value
+
+
 @pytest.mark.parametrize(
     "misbehaviour",
     [status(401, f"wrong: {KEY}"), status(500, f"wrong: {KEY}"), raw({"error": f"wrong: {KEY}"})],
@@ -220,13 +230,10 @@ def test_wrong_key_is_hidden_in_error(server: ModelServer, monkeypatch: pytest.M
 )
 def test_key_is_hidden_in_tracebacks(misbehaviour: Any, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """``--loglevel debug`` prints the error with all errors that led to it."""
-    server.always = misbehaviour
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = parrot(retries=0)
-    for ask in (lambda: model.complete([CHAT], Sampling()), lambda: model.stream(CHAT, Sampling(), print)):
-        with pytest.raises(LanguageModelError) as caught:
-            ask()
-        printed = "".join(traceback.format_exception(caught.value))
+    server.always = misbehaviour
+    for error in whole_and_streamed():
+        printed = "".join(traceback.format_exception(error))
         assert "wrong: ***" in printed
         assert KEY not in printed
 
@@ -244,14 +251,11 @@ def test_key_is_hidden_where_a_long_message_is_cut(
     misbehaviour: Any, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the server sends is shortened to 200 characters, HTML to 60: both end within the key."""
-    server.always = misbehaviour
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = parrot(retries=0)
-    for ask in (lambda: model.complete([CHAT], Sampling()), lambda: model.stream(CHAT, Sampling(), print)):
-        with pytest.raises(LanguageModelError) as caught:
-            ask()
-        assert "xxx" in str(caught.value)
-        assert KEY[:4] not in str(caught.value)
+    server.always = misbehaviour
+    for error in whole_and_streamed():
+        assert "xxx" in str(error)
+        assert KEY[:4] not in str(error)
 
 
 def test_key_is_sent_but_hidden_in_errors_and_repr(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
