@@ -17,6 +17,9 @@ OFFICIAL = "https://api.openai.com/v1"
 # The client requires a key; self-hosted servers mostly do not.
 _PLACEHOLDER = "no-key"
 
+# The client reads these itself and sends them in headers.
+_ALSO_SENT = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
+
 
 @dataclass(frozen=True)
 class ServerAddress:
@@ -52,7 +55,7 @@ class ServerAddress:
 def server_address() -> ServerAddress:
     """Read ``OPENAI_BASE_URL`` (default: OpenAI's own server) and ``OPENAI_API_KEY``.
 
-    :raises OptionError: if the address or the key is invalid, or neither is set.
+    :raises OptionError: if neither is set, or if one of them, or another value that the client sends, is invalid.
     """
     url = os.environ.get("OPENAI_BASE_URL", "").strip()
     key = os.environ.get("OPENAI_API_KEY", "").strip()
@@ -62,8 +65,10 @@ def server_address() -> ServerAddress:
         )
     if url and not _is_address(url):
         raise OptionError("OPENAI_BASE_URL is not a valid address: write it like http://localhost:8000/v1")
-    if not (key.isascii() and key.isprintable()):
-        raise OptionError("OPENAI_API_KEY contains characters that keys never have: copy it again")
+    for name, value in {"OPENAI_API_KEY": key, **{name: os.environ.get(name, "") for name in _ALSO_SENT}}.items():
+        lines = value.split("\n") if name == "OPENAI_CUSTOM_HEADERS" else [value]
+        if not all(line.isascii() and line.isprintable() for line in lines):
+            raise OptionError(f"{name} contains characters that cannot be sent: copy it again")
     return ServerAddress(url or OFFICIAL, key or _PLACEHOLDER)
 
 

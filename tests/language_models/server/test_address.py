@@ -36,14 +36,25 @@ def test_invalid_url_raises_option_error(url: str, monkeypatch: pytest.MonkeyPat
         server_address()
 
 
-@pytest.mark.parametrize("key", ["sk-\n1", "clé", "sk-\u200b"])
-def test_invalid_key_raises_option_error_without_showing_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    environment(monkeypatch, "", key)
-    with pytest.raises(
-        OptionError, match="OPENAI_API_KEY contains characters that keys never have: copy it again"
-    ) as caught:
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"])
+@pytest.mark.parametrize("value", ["a-\r1", "clé", "a-\u200b"])
+def test_what_no_header_can_hold_raises_option_error_without_showing_it(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment(monkeypatch, "", "sk-1")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(OptionError, match=f"{name} contains characters that cannot be sent: copy it again") as caught:
         server_address()
-    assert key not in str(caught.value)
+    assert value not in str(caught.value)
+
+
+def test_only_custom_headers_may_have_several_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(monkeypatch, "", "sk-1")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "A: 1\nB: 2")
+    assert server_address().key == "sk-1"
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1\n")
+    with pytest.raises(OptionError, match="OPENAI_ORG_ID contains"):
+        server_address()
 
 
 @pytest.mark.parametrize(
