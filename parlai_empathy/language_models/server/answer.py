@@ -69,14 +69,25 @@ def read_choice(choice: Any, usage: Any) -> ServerAnswer:
         raise BrokenAnswerError("an invalid choice")
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
-    text = message.get("content") if message else choice.get("text")
     return ServerAnswer(
-        text=text if isinstance(text, str) else None,
+        text=read_text(message.get("content") if message else choice.get("text")),
         finish=str(choice.get("finish_reason") or "stop"),
         refusal=shortened(str(message.get("refusal") or "")),
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
     )
+
+
+def read_text(content: Any) -> str | None:
+    """Return the text of an answer or a piece of it, which some servers send in parts; None if there is none.
+
+    Of the parts, only those of type ``text`` are the answer; others are a reasoning model's thoughts, or images.
+    """
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else None
+    parts = [part for part in content if isinstance(part, dict) and part.get("type", "text") == "text"]
+    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    return "".join(texts) if texts else None
 
 
 def _count(usage: Any, name: str) -> int | None:

@@ -18,6 +18,7 @@ from parlai_empathy.language_models.server.answer import (
     error_message,
     read_choice,
     read_server_answer,
+    read_text,
     shortened,
 )
 
@@ -117,10 +118,10 @@ class ServerStream:
         self._has_choice = True
         self._finish = str(choice.get("finish_reason") or self._finish)
         delta = choice.get("delta")
-        piece = delta.get("content") if isinstance(delta, dict) else choice.get("text")
+        piece = read_text(delta.get("content") if isinstance(delta, dict) else choice.get("text"))
         refusal = delta.get("refusal") if isinstance(delta, dict) else None
         self._refusal += refusal if isinstance(refusal, str) else ""
-        if isinstance(piece, str) and piece:
+        if piece:
             self._text = _whole_characters(self._text + piece)
             self._report(self._text)
 

@@ -25,7 +25,7 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["choices", "message", "content", "text", "finish_reason", "usage", "error", "prompt_tokens"]
+                ["choices", "message", "content", "type", "text", "finish_reason", "usage", "error", "prompt_tokens"]
             ),
             inner,
             max_size=4,
@@ -65,6 +65,22 @@ def test_impossible_token_counts_are_not_reported() -> None:
     usage = {"prompt_tokens": 10**30, "completion_tokens": -1}
     found = read_server_answer(json.dumps({"choices": [{"text": "a"}], "usage": usage}).encode())
     assert (found.prompt_tokens, found.completion_tokens) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"type": "text", "text": "I am "}, {"type": "text", "text": "sorry."}], "I am sorry."),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Oh."}], "Oh."),
+        ([{"type": "reasoning", "text": "Hm."}, {"text": "Oh."}], "Oh."),
+        ([{"type": "image_url", "image_url": {"url": "a"}}, "?", {"type": "text", "text": 3}], None),
+        ([], None),
+        ({"type": "text", "text": "Oh."}, None),
+    ],
+)
+def test_content_in_parts_is_the_text_of_its_texts(content: Any, text: str | None) -> None:
+    body = {"choices": [{"message": {"content": content}}]}
+    assert read_server_answer(json.dumps(body).encode()).text == text
 
 
 def test_empty_body_is_broken() -> None:

@@ -99,6 +99,14 @@ def test_refusal_chunks_are_joined() -> None:
     assert reported == []
 
 
+def test_pieces_in_parts_are_joined() -> None:
+    thought = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
+    words = [[{"type": "text", "text": text}] for text in ("I am", " sorry.")]
+    found, reported = read(*(event({"choices": [{"delta": {"content": one}}]}) for one in (thought, *words)), DONE)
+    assert found == ServerAnswer("I am sorry.", "stop", "", None, None)
+    assert reported == ["I am", "I am sorry."]
+
+
 def test_non_streaming_response_is_accepted() -> None:
     whole = {"choices": [{"message": {"content": "Oh no"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7}}
     assert read(json.dumps(whole, indent=1).encode()) == (ServerAnswer("Oh no", "stop", "", 7, None), ["Oh no"])
