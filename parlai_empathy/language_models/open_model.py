@@ -41,7 +41,7 @@ def open_language_model(
     :param retries: ``openai``: the number of retries of a failed request.
     :param concurrency: the number of prompts processed at once: concurrent requests, or the batch size.
     :param prices: the price of a million tokens read, and of a million written, for the cost in :class:`Usage`.
-    :param context_length: the maximum number of tokens of prompt and answer together; overrides the model's own.
+    :param context_length: the maximum number of tokens of prompt and answer together; not above a local model's own.
     :raises OptionError: if a value is not allowed.
     :raises ModelFileError: if a local model cannot be loaded.
     :raises DataError: if the cache file cannot be used.

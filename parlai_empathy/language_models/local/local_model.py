@@ -41,8 +41,9 @@ class LocalModel:
     :param device: a torch device; None: the GPU if there is one.
     :param precision: ``auto``, ``float32`` or ``bfloat16``; also the data type of the stored weights.
     :param batch: the batch size.
-    :param context_length: overrides that of the model's configuration.
+    :param context_length: lowers that of the model's configuration, or says it if the configuration does not.
     :raises ModelFileError: if the model cannot be loaded.
+    :raises OptionError: if it has no such device, or takes fewer tokens than ``context_length``.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class LocalModel:
         self.tokenizer = load_tokenizer(model, OPTION)
         self.model = load_causal_model(model, dtype, OPTION).to(self.device).eval()
         self.identity = f"{model_identity(model, self.model.config)} {str(dtype).removeprefix('torch.')}".strip()
-        self.context_length = context_length or _context_length(self.model.config)
+        self.context_length = _context_length(model, self.model.config, context_length)
         self.usage = usage or Usage()
         self.batch = batch
         self.ends = _end_tokens(self.model, self.tokenizer)
@@ -187,10 +188,16 @@ def _device(name: str | None) -> torch.device:
     return device
 
 
-def _context_length(config: Any) -> int | None:
+def _context_length(model: str, config: Any, asked: int | None) -> int | None:
     text = config.get_text_config() if hasattr(config, "get_text_config") else config
     length = getattr(text, "max_position_embeddings", None)
-    return length if isinstance(length, int) and length > 0 else None
+    if not isinstance(length, int) or length <= 0:
+        return asked
+    if asked is not None and asked > length:
+        raise OptionError(
+            f"--lm-context-length {asked}: {model} takes at most {length} tokens: lower it, or leave it out"
+        )
+    return asked or length
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> list[int]:

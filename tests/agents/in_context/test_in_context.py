@@ -619,8 +619,10 @@ def test_server_error_is_one_line_and_evaluation_resumes(tmp_path: Path, server:
 def test_local_model_replies_do_not_depend_on_batch_size(tmp_path: Path) -> None:
     """Greedy replies are the same in batches as one by one."""
     folder = write_language_model("llama", tmp_path / "llama")
+    config = json.loads((folder / "config.json").read_text())  # its tokens are bytes, so that prompts are long
+    (folder / "config.json").write_text(json.dumps({**config, "max_position_embeddings": 2000}))
     options = {"lm_backend": "hf", "lm_model": str(folder), "precision": "float32", "temperature": 0.0}
-    lengths = {"max_tokens": 6, "lm_context_length": 2000, "num_examples": 6, "lm_cache": "none"}
+    lengths = {"max_tokens": 6, "num_examples": 6, "lm_cache": "none"}
     found = []
     for batchsize in (1, 3):
         log = tmp_path / f"{batchsize}.jsonl"

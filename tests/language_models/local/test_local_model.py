@@ -273,6 +273,12 @@ def test_too_long_prompt_raises_before_any_prompt_is_answered(model: LocalModel)
     assert model.usage.requests == requests
 
 
+def test_context_length_may_be_below_the_models_but_not_above(folder: Path) -> None:
+    assert LocalModel(str(folder), "cpu", "float32", context_length=255).context_length == 255
+    said = refused(str(folder), context_length=257)
+    assert said == f"--lm-context-length 257: {folder} takes at most 256 tokens: lower it, or leave it out"
+
+
 def test_prompt_that_exactly_fits_is_answered(model: LocalModel) -> None:
     prompt = "1" * 300
     while model.count_tokens(prompt) > 256 - 24:
