@@ -29,6 +29,20 @@ Prompt = str | tuple[Message, ...]
 """A text to continue, or a chat to answer."""
 
 
+def without_system_role(chat: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Move a leading system message to the head of the user's first message, for models without a system role.
+
+    If the chat goes on with the assistant, it becomes a user message before that.
+    """
+    if not chat or chat[0].role != "system":
+        return chat
+    system, *others = chat
+    text = system.content
+    if others and others[0].role == "user":
+        text += f"\n\n{others.pop(0).content}"
+    return (Message("user", text), *others)
+
+
 @dataclass(frozen=True)
 class Sampling:
     """Sampling options, with OpenAI's names and meanings. The defaults are those of Lee et al. 2022.

@@ -7,7 +7,26 @@ from typing import Any
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.language_models.prompt import Message, Sampling
+from parlai_empathy.language_models.prompt import Message, Sampling, without_system_role
+
+SYSTEM, USER, MODEL = Message("system", "Be kind."), Message("user", "I fell."), Message("assistant", "Oh no!")
+
+
+@pytest.mark.parametrize(
+    ("chat", "plain"),
+    [
+        ((SYSTEM, USER, MODEL), (Message("user", "Be kind.\n\nI fell."), MODEL)),
+        ((SYSTEM, MODEL, USER), (Message("user", "Be kind."), MODEL, USER)),
+        ((SYSTEM,), (Message("user", "Be kind."),)),
+        ((USER, MODEL), (USER, MODEL)),
+        ((USER, SYSTEM), (USER, SYSTEM)),
+        ((), ()),
+    ],
+)
+def test_system_message_becomes_the_head_of_the_users_first(
+    chat: tuple[Message, ...], plain: tuple[Message, ...]
+) -> None:
+    assert without_system_role(chat) == plain
 
 
 def test_sampling_defaults_match_the_paper() -> None:

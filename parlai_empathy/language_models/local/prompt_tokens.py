@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from parlai_empathy.errors import OptionError, one_line
 from parlai_empathy.files.text_file import as_unicode
-from parlai_empathy.language_models.prompt import Message, Prompt
+from parlai_empathy.language_models.prompt import Message, Prompt, without_system_role
 
 
 def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:
     """Return the token ids of a text, with the tokenizer's leading special tokens, or of a chat in the chat template.
 
     :param model: the model's name, for error messages.
-    :raises OptionError: if a chat has no chat template, or the template rejects the messages; if an empty prompt has no
-        token to begin with.
+    :raises OptionError: if a chat has no chat template, or the template rejects the messages, also without the system
+        role; if an empty prompt has no token to begin with.
     """
     if isinstance(prompt, str):
         tokens = list(tokenizer(as_unicode(prompt))["input_ids"])
@@ -34,14 +35,22 @@ def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:
 
 def _chat_text(tokenizer: Any, messages: tuple[Message, ...], model: str) -> str:
     if not tokenizer.chat_template:
-        raise OptionError(f"{model} has no chat template: use a text prompt, or a chat model")
-    plain = [{"role": one.role, "content": as_unicode(one.content)} for one in messages]
+        raise OptionError(f"{model} has no chat template: choose --prompt paper, or a chat model")
+    # Some templates refuse a system message, and others leave it out.
+    with suppress(Exception):
+        text = _filled(tokenizer, messages)
+        if all(as_unicode(one.content).strip() in text for one in messages if one.role == "system"):
+            return text
     try:
-        text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
+        return _filled(tokenizer, without_system_role(messages))
     except Exception as error:  # a chat template comes with the model and may raise anything
         roles = ", ".join(one.role for one in messages)
         raise OptionError(
-            f"{model}: its chat template rejects these messages ({roles}): {one_line(error)}: "
-            "change their roles or order"
+            f"{model}: its chat template rejects these messages ({roles}): {one_line(error)}: choose --prompt paper"
         ) from error
+
+
+def _filled(tokenizer: Any, messages: tuple[Message, ...]) -> str:
+    plain = [{"role": one.role, "content": as_unicode(one.content)} for one in messages]
+    text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
     return text

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+# How servers refuse a system message: by the name of the role, or of what Google calls it.
+_NO_SYSTEM = re.compile(rb"\broles?\b|developer instruction", re.IGNORECASE)
 
 
 @dataclass
@@ -11,10 +15,12 @@ class Dialect:
 
     :param limit: the name of the parameter for the maximum number of tokens.
     :param counts: whether the server accepts a request for the token counts of a streamed answer.
+    :param system: whether the model has a system role.
     """
 
     limit: str = "max_tokens"
     counts: bool = True
+    system: bool = True
 
     def learn(self, sent: Dialect, status: int, body: bytes) -> bool:
         """Adapt to a refusal by renaming or leaving out a parameter.
@@ -29,5 +35,8 @@ class Dialect:
             return True
         if sent.counts and b"stream_options" in body:
             self.counts = False  # token counts are then estimated
+            return True
+        if sent.system and _NO_SYSTEM.search(body):
+            self.system = False
             return True
         return False

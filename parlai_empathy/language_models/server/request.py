@@ -11,7 +11,7 @@ from typing import Any
 from parlai_empathy.errors import LanguageModelError
 from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.language_models.partial_answers import Say
-from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.prompt import Prompt, Sampling, without_system_role
 from parlai_empathy.language_models.server.address import ServerAddress
 from parlai_empathy.language_models.server.answer import (
     BrokenAnswerError,
@@ -81,7 +81,7 @@ class Requester:
         import openai
 
         sent = replace(self.dialect)
-        where, what = self._request(prompt, sampling, sent.limit)
+        where, what = self._request(prompt, sampling, sent)
         try:
             if report is None:
                 return await self._whole(where, what)
@@ -126,12 +126,13 @@ class Requester:
                 if stream.is_over:
                     return
 
-    def _request(self, prompt: Prompt, sampling: Sampling, limit: str) -> tuple[Any, dict[str, Any]]:
+    def _request(self, prompt: Prompt, sampling: Sampling, dialect: Dialect) -> tuple[Any, dict[str, Any]]:
         """Return the client's resource for a prompt, and the parameters of the request."""
-        options = {"model": self.model, **_options(sampling, limit)}
+        options = {"model": self.model, **_options(sampling, dialect.limit)}
         if isinstance(prompt, str):
             return self.client.completions, {"prompt": as_unicode(prompt), **options}
-        messages = [{"role": one.role, "content": as_unicode(one.content)} for one in prompt]
+        chat = prompt if dialect.system else without_system_role(prompt)
+        messages = [{"role": one.role, "content": as_unicode(one.content)} for one in chat]
         return self.client.chat.completions, {"messages": messages, **options}
 
     def _refused(self, status: int, response: Any) -> Exception:

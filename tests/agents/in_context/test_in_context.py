@@ -634,7 +634,7 @@ def test_local_model_replies_do_not_depend_on_batch_size(tmp_path: Path) -> None
 
 def test_missing_chat_template_raises_before_encoding_examples(tmp_path: Path) -> None:
     folder = write_language_model("llama", tmp_path / "llama")
-    with pytest.raises(OptionError, match="has no chat template: use a text prompt"):
+    with pytest.raises(OptionError, match="has no chat template: choose --prompt paper"):
         agent(tmp_path, lm_backend="hf", lm_model=str(folder), prompt="chat", examples=3)
     assert not list(tmp_path.rglob("*.npy"))  # no example was encoded
 

@@ -251,13 +251,13 @@ def test_chat_is_formatted_with_the_chat_template(model: LocalModel) -> None:
 
 def test_model_without_chat_template_accepts_only_text(tmp_path: Path) -> None:
     model = LocalModel(str(write_llama_folder(tmp_path, chat=False)), "cpu", "float32")
-    with pytest.raises(OptionError, match="has no chat template: use a text prompt, or a chat model"):
+    with pytest.raises(OptionError, match="has no chat template: choose --prompt paper, or a chat model"):
         model.count_tokens(CHAT)
     assert isinstance(alone(model, "the", GREEDY), Completion)
 
 
 def test_messages_rejected_by_template_raise_option_error(model: LocalModel) -> None:
-    with pytest.raises(OptionError, match=r"rejects these messages \(user, system\): system comes first: change"):
+    with pytest.raises(OptionError, match=r"rejects these messages \(user, system\): system comes first: choose"):
         model.complete([CHAT[::-1]], GREEDY)
 
 

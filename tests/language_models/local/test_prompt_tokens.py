@@ -51,11 +51,36 @@ def test_chat_template_gets_no_extra_start_token(tmp_path: Path) -> None:
     assert llama.convert_ids_to_tokens(found) == ["<s>", "a", "b"]
 
 
+NO_SYSTEM = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+ALTERNATING = (
+    "{% for m in messages %}{% if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Conversation roles must alternate') }}{% endif %}{% endfor %}"
+)
+LINES = (
+    "{% for m in messages %}{% if m['role'] != 'system' %}"
+    "{{ m['role'][0] }}:{{ m['content'] | trim }};{% endif %}{% endfor %}"
+)
+
+
+@pytest.mark.parametrize("template", [NO_SYSTEM + LINES, ALTERNATING + LINES, LINES], ids=["no", "strict", "silent"])
+def test_system_text_without_a_system_role_stands_before_the_users(template: str, tmp_path: Path) -> None:
+    """Templates as those of Gemma and Mistral refuse a system message, and others leave it out."""
+    llama = tokenizer("llama", tmp_path)
+    llama.chat_template = template
+    system, user, model = Message("system", " be kind "), Message("user", "hi"), Message("assistant", "oh")
+    for chat, text in (
+        ((system, user, model), "u:be kind \n\nhi;a:oh;"),
+        ((system, model, user), "u:be kind;a:oh;u:hi;"),
+        ((user, model), "u:hi;a:oh;"),
+    ):
+        assert llama.decode(prompt_tokens(llama, chat, "m")) == text
+
+
 def test_broken_chat_template_raises_one_line_error(tmp_path: Path) -> None:
     llama = tokenizer("llama", tmp_path)
     llama.chat_template = "{% for m in messages %}"
     with pytest.raises(
-        OptionError, match=r"^m: its chat template rejects these messages \(user\): .*: change"
+        OptionError, match=r"^m: its chat template rejects these messages \(user\): .*: choose --prompt paper"
     ) as caught:
         prompt_tokens(llama, (Message("user", "a"),), "m")
     assert "\n" not in str(caught.value)

@@ -177,6 +177,20 @@ def test_concurrent_requests_switch_to_max_completion_tokens_for_good(server: Mo
     assert all("max_completion_tokens" in one.body for one in server.requests[4:])
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_system_text_goes_before_the_users_if_the_server_has_no_such_role(
+    is_streamed: bool, server: ModelServer
+) -> None:
+    server.next(status(400, "System role not supported"))
+    model = parrot(concurrency=1)
+    for _ in range(2):
+        answer = streamed(model)[0] if is_streamed else model.complete([CHAT], Sampling())[0]
+        assert isinstance(answer, Completion)
+        assert answer.text == "Be kind. My dog is ill.", "the echo of the user's message"
+    assert len(server.requests) == 3, "the next request knows it from the start"
+    assert server.requests[-1].body["messages"] == [{"role": "user", "content": "Be kind.\n\nMy dog is ill."}]
+
+
 # --- answers that are kept -------------------------------------------------------------------------------------------
 
 
