@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
+from parlai_empathy.language_models.completion import Answer, Completion, answer_of
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
@@ -44,10 +44,10 @@ class EchoModel:
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
         """Yield the number of each prompt and its answer."""
         for number, prompt in enumerate(prompts):
-            words = _last_said(prompt).split()
-            text, stopped = cut_at_stop(" ".join(words[: sampling.max_tokens]), sampling.stop)
-            finish = "length" if len(words) > sampling.max_tokens and not stopped else "stop"
-            answer = answer_of(text, finish, self.count_tokens(prompt), len(text.split()))
+            said = _last_said(prompt).split()
+            words = said[: sampling.max_tokens]
+            finish = "stop" if words == said else "length"
+            answer = answer_of(" ".join(words), sampling.stop, finish, self.count_tokens(prompt), len(words))
             self.usage.add(answer)
             yield number, answer
 

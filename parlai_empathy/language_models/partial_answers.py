@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from parlai_empathy.files.text_file import as_unicode
+from parlai_empathy.language_models.thoughts import without_thoughts
 
 Say = Callable[[str], None]
 """Called with the answer so far whenever it grows. Each text begins with the previous one."""
@@ -41,7 +42,8 @@ def _place(text: str, stop: str) -> int:
 class PartialAnswers:
     """Reports one answer while it grows.
 
-    :param say: called with the answer so far whenever it grows, but not while it is only whitespace.
+    :param say: called with the answer so far whenever it grows, but not while the model thinks, nor while the answer is
+        only whitespace.
     :param stop: the texts that end the answer.
     """
 
@@ -56,7 +58,8 @@ class PartialAnswers:
 
         :param text: the whole text so far, not only its new part.
         """
-        final = as_unicode(_UNFINISHED.sub("", final_prefix(text, self._stop)))  # as in the final answer
+        answer = final_prefix(without_thoughts(text) or "", self._stop)
+        final = as_unicode(_UNFINISHED.sub("", answer))  # as in the final answer
         if len(final) > len(self.reported) and final.startswith(self.reported) and final.strip():
             self.reported = final
             self._say(final)

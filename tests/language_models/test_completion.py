@@ -24,10 +24,27 @@ def test_cut_text_ends_where_the_first_complete_stop_text_starts(text: str, stop
 
 
 def test_lone_surrogates_are_replaced_in_completions() -> None:
-    assert answer_of("hi \ud83d", "length", 1, 1) == Completion("hi ?", "length", 1, 1)
-    assert answer_of("hi \U0001f600", "stop", 1, 1) == Completion("hi \U0001f600", "stop", 1, 1)
+    assert answer_of("hi \ud83d", (), "length", 1, 1) == Completion("hi ?", "length", 1, 1)
+    assert answer_of("hi \U0001f600", (), "stop", 1, 1) == Completion("hi \U0001f600", "stop", 1, 1)
 
 
 def test_whitespace_only_text_is_no_answer() -> None:
-    assert answer_of(" \n", "stop", 1, 1) == NoAnswer("an empty text")
-    assert answer_of(" a\n", "length", 3, 2) == Completion(" a\n", "length", 3, 2, cached=False)
+    assert answer_of(" \n", (), "stop", 1, 1) == NoAnswer("an empty text")
+    assert answer_of(" \n", (), "length", 1, 1) == NoAnswer("no text within --max-tokens")
+    assert answer_of(" a\n", (), "length", 3, 2) == Completion(" a\n", "length", 3, 2, cached=False)
+
+
+def test_stop_text_ends_an_answer_that_reached_the_token_limit_after_it() -> None:
+    assert answer_of("I see.\nHuman: and", ("\n",), "length", 3, 2) == Completion("I see.", "stop", 3, 2)
+    assert answer_of("\nI see.", ("\n",), "length", 3, 2) == NoAnswer("an empty text")
+
+
+def test_stop_texts_in_thoughts_end_nothing() -> None:
+    text = "<think>\nShe is sad.\n</think>\n\nI am sorry.\nAnd you?"
+    assert answer_of(text, ("\n",), "stop", 3, 9) == Completion("I am sorry.", "stop", 3, 9)
+
+
+def test_thoughts_alone_are_no_answer() -> None:
+    assert answer_of("<think>She is", (), "length", 3, 9) == NoAnswer("only thoughts within --max-tokens")
+    assert answer_of("<think>She is", ("She",), "stop", 3, 9) == NoAnswer("only thoughts")
+    assert answer_of("<think>She is sad.</think>\n", (), "stop", 3, 9) == NoAnswer("an empty text")

@@ -32,8 +32,8 @@ def test_words_count_as_tokens() -> None:
     assert model.count_tokens("one two\nthree") == 3
     assert model.count_tokens((Message("system", "one two"), Message("user", "three"))) == 3
     assert model.complete(["one two three"], Sampling(max_tokens=2)) == [Completion("one two", "length", 3, 2)]
-    assert model.complete(["one two three"], Sampling(stop=("three",))) == [Completion("one two ", "stop", 3, 2)]
-    assert (model.usage.requests, model.usage.prompt_tokens, model.usage.completion_tokens) == (2, 6, 4)
+    assert model.complete(["one two three"], Sampling(stop=("three",))) == [Completion("one two ", "stop", 3, 3)]
+    assert (model.usage.requests, model.usage.prompt_tokens, model.usage.completion_tokens) == (2, 6, 5)
 
 
 def test_empty_prompt_gives_no_answer() -> None:

@@ -76,9 +76,15 @@ def test_incomplete_characters_are_held_back() -> None:
 
 
 def test_lone_halves_of_characters_are_reported_as_in_the_final_answer() -> None:
-    final = answer_of("a\ud83d b\udc00", "stop", 1, 1)
+    final = answer_of("a\ud83d b\udc00", (), "stop", 1, 1)
     assert isinstance(final, Completion)
     assert reported("a\ud83d", "a\ud83d b\udc00") == ["a", final.text] == ["a", "a? b?"]
+
+
+def test_thoughts_are_not_reported() -> None:
+    texts = ("<thi", "<think>\nSad", "<think>\nSad.</think", "<think>\nSad.</think>\n", "<think>\nSad.</think>\nI see")
+    assert reported(*texts) == ["I see"]
+    assert reported("<", "<3", "<3 you") == ["<3", "<3 you"]
 
 
 def test_changed_decoding_is_reported_once_it_extends_earlier_text() -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from parlai_empathy.errors import LanguageModelError, OptionError
-from parlai_empathy.language_models.completion import Answer, Completion, answer_of, cut_at_stop
+from parlai_empathy.language_models.completion import Answer, Completion, answer_of
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
 from parlai_empathy.language_models.local.stop_texts import StopTexts
@@ -23,6 +23,7 @@ from parlai_empathy.language_models.local.token_sampling import TokenSampler, ra
 from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
+from parlai_empathy.language_models.thoughts import OPENING, without_thoughts
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
 from parlai_empathy.modules.precision import keep_in_bfloat16
@@ -129,7 +130,9 @@ class LocalModel:
     ) -> list[Answer]:
         width = max(map(len, prompts))
         sources = [random_source(seed, prompt) for seed, prompt in zip(seeds, prompts, strict=True)]
-        watch = StopTexts(self._decode, width, sampling.stop)
+        watch = StopTexts(
+            self._decode, lambda row, written: without_thoughts(self._text(prompts[row], written)), width, sampling.stop
+        )
         inputs, mask = _pad_left(prompts, self.padding)
         try:
             with torch.inference_mode():
@@ -150,9 +153,8 @@ class LocalModel:
 
     def _answer(self, prompt: list[int], row: list[int], sampling: Sampling) -> Answer:
         end = self._end(row)
-        text, stopped = cut_at_stop(self._text(prompt, row[:end]), sampling.stop)
-        written = len(row) if end is None else end + 1
-        answer = answer_of(text, "length" if end is None and not stopped else "stop", len(prompt), written)
+        finish, written = ("length", len(row)) if end is None else ("stop", end + 1)
+        answer = answer_of(self._text(prompt, row[:end]), sampling.stop, finish, len(prompt), written)
         if not isinstance(answer, Completion):
             self.usage.add_tokens(len(prompt), written)
         return answer
@@ -162,9 +164,11 @@ class LocalModel:
         return next((place for place, token in enumerate(row) if token in self.ends), None)
 
     def _text(self, prompt: list[int], row: list[int]) -> str:
+        """Return the text of an answer, with the opening tag of its thoughts if the prompt ends with it."""
         lead = prompt[-_LEAD:]
         before, whole = self._decode(lead), self._decode(lead + row)
-        return whole[len(before) :] if whole.startswith(before) else self._decode(row)
+        text = whole[len(before) :] if whole.startswith(before) else self._decode(row)
+        return OPENING + text if before.rstrip().endswith(OPENING) else text
 
     def _decode(self, tokens: list[int]) -> str:
         text: str = self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)

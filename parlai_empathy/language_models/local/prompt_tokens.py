@@ -52,5 +52,6 @@ def _chat_text(tokenizer: Any, messages: tuple[Message, ...], model: str) -> str
 
 def _filled(tokenizer: Any, messages: tuple[Message, ...]) -> str:
     plain = [{"role": one.role, "content": as_unicode(one.content)} for one in messages]
-    text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True)
+    # A reply of one or two sentences leaves no room for thoughts, which some models can do without.
+    text: str = tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=True, enable_thinking=False)
     return text

@@ -1,4 +1,4 @@
-"""Stops a local model at stop texts, which may begin or end in the middle of a token."""
+"""Stops a local model at stop texts of its answer, which may begin or end in the middle of a token."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ class StopTexts:
     """A stopping criterion for Hugging Face's ``generate``.
 
     :param decode: returns the text of token ids.
+    :param answer: returns the answer in a row's tokens, given the row's number; None while the model thinks.
     :param prompt_width: the number of tokens before the answer, padding included.
     :param stop: texts that end an answer.
     """
 
-    def __init__(self, decode: Callable[[list[int]], str], prompt_width: int, stop: Sequence[str]) -> None:
+    def __init__(
+        self,
+        decode: Callable[[list[int]], str],
+        answer: Callable[[int, list[int]], str | None],
+        prompt_width: int,
+        stop: Sequence[str],
+    ) -> None:
         self.decode = decode
+        self.answer = answer
         self.prompt_width = prompt_width
         self.stop = stop
         self.ends: dict[int, int] = {}
@@ -31,13 +39,15 @@ class StopTexts:
 
     def __call__(self, tokens: Tensor, scores: Any, **_: Any) -> Tensor:
         """Return which rows have ended, ``(rows,)``."""
-        written = tokens.size(1) - self.prompt_width
         if self.stop:
-            for row, tail in enumerate(tokens[:, self.prompt_width :][:, -self._tail :].tolist()):
-                if row not in self.ends and self._reached(tail):
-                    self.ends[row] = written
+            for row, written in enumerate(tokens[:, self.prompt_width :].tolist()):
+                if row not in self.ends and self._has_ended(row, written):
+                    self.ends[row] = len(written)
         return torch.tensor([row in self.ends for row in range(len(tokens))], device=tokens.device)
 
-    def _reached(self, tail: list[int]) -> bool:
-        text = self.decode(tail)
+    def _has_ended(self, row: int, written: list[int]) -> bool:
+        # The whole answer is decoded only if a stop text was just written, perhaps by a model that still thinks.
+        return self._is_in(self.decode(written[-self._tail :])) and self._is_in(self.answer(row, written) or "")
+
+    def _is_in(self, text: str) -> bool:
         return any(one in text for one in self.stop)

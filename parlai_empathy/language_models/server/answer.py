@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parlai_empathy.language_models.completion import Answer, NoAnswer, answer_of, cut_at_stop
+from parlai_empathy.language_models.completion import Answer, NoAnswer, answer_of
 
 EMPTY = "an empty list of choices"
 
@@ -96,21 +96,21 @@ def _count(usage: Any, name: str) -> int | None:
 
 
 def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, completion_tokens: int) -> Answer:
-    """Convert a server's answer. The text is also cut at stop texts here, since not every server does that.
+    """Convert a server's answer. The text is also cut at stop texts here, since not every server looks for them.
 
     :param prompt_tokens: used if the server does not report the number of tokens read.
     :param completion_tokens: used if the server does not report the number of tokens written.
     """
     if found.finish == "content_filter":
         return NoAnswer("the server's content filter blocked it")
-    if found.text is None:
-        reason = f"the model refused: {found.refusal}" if found.refusal else f"no text, finish {found.finish!r}"
-        return NoAnswer(reason)
-    text, stopped = cut_at_stop(found.text, stop)
-    finish = "length" if found.finish in ("length", "max_tokens") and not stopped else "stop"
+    finish = "length" if found.finish in ("length", "max_tokens") else "stop"
+    if found.text is None and found.refusal:
+        return NoAnswer(f"the model refused: {found.refusal}")
+    if found.text is None and finish == "stop":
+        return NoAnswer(f"no text, finish {found.finish!r}")
     read = prompt_tokens if found.prompt_tokens is None else found.prompt_tokens
     written = completion_tokens if found.completion_tokens is None else found.completion_tokens
-    return answer_of(text, finish, read, written)
+    return answer_of(found.text or "", stop, finish, read, written)
 
 
 def error_reason(body: bytes, hide: Callable[[str], str] = str) -> tuple[str, str]:

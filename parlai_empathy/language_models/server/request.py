@@ -130,7 +130,9 @@ class Requester:
         """Return the client's resource for a prompt, and the parameters of the request."""
         options = {"model": self.model, **_options(sampling, dialect.limit)}
         if isinstance(prompt, str):
-            return self.client.completions, {"prompt": as_unicode(prompt), **options}
+            stop = {"stop": list(sampling.stop[:_MOST_STOPS])} if sampling.stop else {}
+            return self.client.completions, {"prompt": as_unicode(prompt), **options, **stop}
+        # Without stop texts, which would also end a reasoning model's thoughts; the answer is cut on our side.
         chat = prompt if dialect.system else without_system_role(prompt)
         messages = [{"role": one.role, "content": as_unicode(one.content)} for one in chat]
         return self.client.chat.completions, {"messages": messages, **options}
@@ -173,7 +175,7 @@ def _losses() -> Iterator[None]:
 
 
 def _options(sampling: Sampling, limit: str) -> dict[str, Any]:
-    """Return the parameters other than the prompt. Neutral values are left out, since some servers support fewer."""
+    """Return the sampling parameters. Neutral values are left out, since some servers support fewer."""
     options: dict[str, Any] = {"temperature": sampling.temperature}
     if limit == "max_tokens":
         options[limit] = sampling.max_tokens
@@ -184,8 +186,6 @@ def _options(sampling: Sampling, limit: str) -> dict[str, Any]:
             options[name] = getattr(sampling, name)
     if sampling.top_p != 1:
         options["top_p"] = sampling.top_p
-    if sampling.stop:
-        options["stop"] = list(sampling.stop[:_MOST_STOPS])
     if sampling.seed is not None:
         options["seed"] = sampling.seed
     return options

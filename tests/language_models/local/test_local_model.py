@@ -16,6 +16,7 @@ from tiny_llama2c import write_llama_folder
 from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.local.local_model import LocalModel
+from parlai_empathy.language_models.local.token_sampling import TokenSampler
 from parlai_empathy.language_models.prompt import Message, Sampling
 
 GREEDY = Sampling(temperature=0, max_tokens=24, frequency_penalty=0, presence_penalty=0)
@@ -166,6 +167,57 @@ def test_empty_text_counts_as_no_answer(model: LocalModel) -> None:
     first = text(alone(model, "the thing", GREEDY))[:1]
     assert alone(model, "the thing", Sampling(0, 1, 24, 0, 0, (first,))) == NoAnswer("an empty text")
     assert model.usage.no_answers == before + 1
+
+
+def write(model: LocalModel, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the model write this text, then its end token, whatever it is asked."""
+    script = [*model.tokenizer(text, add_special_tokens=False)["input_ids"], model.ends[0]]
+
+    def forced(self: TokenSampler, tokens: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        place = min(tokens.size(1) - self.prompt_width, len(script) - 1)
+        chosen = torch.full((len(tokens), 1), script[place])
+        return torch.full_like(scores, -torch.inf).scatter(1, chosen, 0.0)
+
+    monkeypatch.setattr(TokenSampler, "__call__", forced)
+
+
+LONG = Sampling(0, 1, 99, 0, 0, ("\n",))
+
+
+@pytest.fixture
+def thinker(tmp_path: Path) -> LocalModel:
+    """Load a model whose tokenizer knows all characters."""
+    model = LocalModel(str(write_language_model("gpt2", tmp_path)), "cpu", "float32")
+    model.tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
+    return model
+
+
+def test_thoughts_are_no_part_of_the_answer(thinker: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(thinker, "<think>\nSad.\n</think>\n\nI see.\nAnd", monkeypatch)
+    answer, reported = streamed(thinker, CHAT, LONG)
+    read = thinker.count_tokens(CHAT)
+    # Each byte is a token; it ends with the first line of the answer.
+    assert answer == Completion("I see.", "stop", read, len("<think>\nSad.\n</think>\n\nI see.\n"))
+    assert reported == ["I", "I ", "I s", "I se", "I see", "I see."]
+    assert thinker.complete([CHAT, "ab"], LONG)[0] == answer
+
+
+def test_thoughts_that_reach_the_token_limit_are_no_answer(
+    thinker: LocalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(thinker, "<think>\nShe is sad.\n</think>\n\nI see.", monkeypatch)
+    answer, reported = streamed(thinker, CHAT, Sampling(0, 1, 20, 0, 0, ("\n",)))
+    assert (answer, reported) == (NoAnswer("only thoughts within --max-tokens"), [])
+
+
+def test_chat_template_may_open_the_thoughts(thinker: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    thinker.tokenizer.chat_template += "<think>\n"
+    write(thinker, "Sad.\n</think>\n\nI see.", monkeypatch)
+    answer, reported = streamed(thinker, CHAT, LONG)
+    assert text(answer) == "I see."
+    assert reported[0] == "I"
+    unfinished, reported = streamed(thinker, CHAT, Sampling(0, 1, 8, 0, 0, ("\n",)))
+    assert (unfinished, reported) == (NoAnswer("only thoughts within --max-tokens"), [])
 
 
 # --- token by token --------------------------------------------------------------------------------------------------

@@ -76,6 +76,13 @@ def test_system_text_without_a_system_role_stands_before_the_users(template: str
         assert llama.decode(prompt_tokens(llama, chat, "m")) == text
 
 
+def test_template_that_can_turn_thoughts_off_does_so(tmp_path: Path) -> None:
+    """As Qwen3's: thoughts that are already over stand before the answer."""
+    llama = tokenizer("llama", tmp_path)
+    llama.chat_template = "{{ messages[0]['content'] }}{% if enable_thinking is false %}<think></think>{% endif %}"
+    assert llama.decode(prompt_tokens(llama, (Message("user", "hi"),), "m")) == "hi<think></think>"
+
+
 def test_broken_chat_template_raises_one_line_error(tmp_path: Path) -> None:
     llama = tokenizer("llama", tmp_path)
     llama.chat_template = "{% for m in messages %}"

@@ -23,7 +23,7 @@ def decode(tokens: list[int]) -> str:
 @settings(max_examples=40)
 def test_row_ends_at_first_token_completing_a_stop_text(rows: list[list[int]], stop: list[str]) -> None:
     prompt = 2  # the first tokens are the prompt, in which stop texts are ignored
-    watch = StopTexts(decode, prompt, stop)
+    watch = StopTexts(decode, lambda row, tokens: decode(tokens), prompt, stop)
     for time in range(prompt + 1, 31):
         ended = watch(torch.tensor(rows)[:, :time], None)
         for row, tokens in enumerate(rows):
@@ -35,3 +35,14 @@ def test_row_ends_at_first_token_completing_a_stop_text(rows: list[list[int]], s
             without_last = decode(tokens[prompt : prompt + watch.ends[row] - 1])
             assert any(one in text for one in stop)
             assert not any(one in without_last for one in stop)
+
+
+def test_only_stop_texts_of_the_answer_end_a_row() -> None:
+    """The first row's answer begins after its second token; the second row has none yet."""
+    answers = (lambda tokens: decode(tokens[2:]), lambda tokens: None)
+    watch = StopTexts(decode, lambda row, tokens: answers[row](tokens), 1, ["b"])
+    rows = torch.tensor([[0, 1, 0, 0, 1, 0], [0, 1, 1, 1, 1, 1]])
+    ended = [watch(rows[:, :time], None).tolist() for time in range(2, 7)]
+    assert [one[0] for one in ended] == [False, False, False, True, True]
+    assert not any(one[1] for one in ended)
+    assert watch.ends == {0: 4}

@@ -142,6 +142,18 @@ def test_stop_texts_are_cut_off_locally_and_at_most_four_are_sent(server: ModelS
     assert server.requests[-1].body["stop"] == ["1", "2", "3", "4"]  # OpenAI's API rejects a fifth
 
 
+def test_stop_texts_do_not_end_thoughts_in_a_chat(server: ModelServer) -> None:
+    thoughts, stop = "<think>\nShe is sad.\n</think>\n\n", Sampling(stop=("\n",))
+    server.next(choices({"message": {"content": f"{thoughts}I am sorry.\nReally."}, "finish_reason": "stop"}))
+    assert parrot().complete([CHAT], stop) == [Completion("I am sorry.", "stop", 3, 2)]
+    assert "stop" not in server.requests[0].body, "a server would look for them in the thoughts as well"
+    words = ("<th", "ink>\nShe", " is sad.\n</", "think>\n", "\nI am", " sorry.", "\nReally.")
+    server.next(events(*(piece(one) for one in words), piece(finish="stop")))
+    answer, reported = streamed(parrot(), sampling=stop)
+    assert answer.text == "I am sorry."
+    assert reported == ["I am", "I am sorry."]
+
+
 def test_tokens_are_estimated_without_server_counts(server: ModelServer) -> None:
     server.next(raw({"choices": [{"text": "Oh dear", "finish_reason": "length"}], "usage": None}))
     # "four" has at most four letters, one token; "letters" has two tokens; "Oh" and "dear" one each.
@@ -425,7 +437,7 @@ def test_stream_ends_at_done_event_without_waiting_for_close(server: ModelServer
         (events(piece(refusal="I will"), piece(refusal=" not.", finish="stop")), "the model refused: I will not."),
         (events(piece("Half of"), piece(finish="content_filter")), "the server's content filter blocked it"),
         (events(piece(" "), piece(finish="stop")), "an empty text"),
-        (events(piece(finish="length")), "no text, finish 'length'"),
+        (events(piece(finish="length")), "no text within --max-tokens"),
     ],
 )
 def test_stream_without_usable_text_is_no_answer(misbehaviour: Any, reason: str, server: ModelServer) -> None:

@@ -290,7 +290,13 @@ def test_password_in_url_is_sent_but_hidden_in_errors_and_repr(
     [
         (choices(), "an empty list of choices", 3),  # a retry may succeed
         (no_text(), "no text, finish 'stop'", 1),
-        (no_text("length"), "no text, finish 'length'", 1),
+        (no_text("length"), "no text within --max-tokens", 1),
+        (no_text("length", reasoning_content="She is sad."), "no text within --max-tokens", 1),
+        (
+            choices({"message": {"content": "<think>She is"}, "finish_reason": "length"}),
+            "only thoughts within --max-tokens",
+            1,
+        ),
         (no_text(refusal="I will not."), "the model refused: I will not.", 1),
         (no_text("content_filter"), "the server's content filter blocked it", 1),
         (
