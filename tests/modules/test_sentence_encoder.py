@@ -129,6 +129,22 @@ def test_minilm_load_error_names_the_option(monkeypatch: pytest.MonkeyPatch, tmp
         load_sentence_encoder(MINILM)
 
 
+@pytest.mark.parametrize("is_reachable", [True, False])
+def test_only_a_reachable_hub_is_asked_for_other_models(is_reachable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = pytest.importorskip("sentence_transformers")
+    found = []
+
+    def load(name: str, local_files_only: bool, **_: Any) -> None:
+        found.append((name, local_files_only))
+        raise OSError("there is none")
+
+    monkeypatch.setattr(sentence_encoder, "is_hub_reachable", lambda: is_reachable)
+    monkeypatch.setattr(library, "SentenceTransformer", load)
+    with pytest.raises(ModelFileError, match="there is none"):
+        load_sentence_encoder("some/model", "cpu")
+    assert found == [("some/model", not is_reachable)]
+
+
 @pytest.mark.parametrize("content", [None, "{", "[]"])
 def test_invalid_model_folder_error_is_one_line(tmp_path: Path, content: str | None) -> None:
     pytest.importorskip("sentence_transformers")
