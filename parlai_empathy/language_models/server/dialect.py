@@ -16,11 +16,13 @@ class Dialect:
     :param limit: the name of the parameter for the maximum number of tokens.
     :param counts: whether the server accepts a request for the token counts of a streamed answer.
     :param system: whether the model has a system role.
+    :param seed: whether the server accepts a seed.
     """
 
     limit: str = "max_tokens"
     counts: bool = True
     system: bool = True
+    seed: bool = True
 
     def learn(self, sent: Dialect, status: int, body: bytes) -> bool:
         """Adapt to a refusal by renaming or leaving out a parameter.
@@ -35,6 +37,9 @@ class Dialect:
             return True
         if sent.counts and b"stream_options" in body:
             self.counts = False  # token counts are then estimated
+            return True
+        if sent.seed and b"seed" in body:
+            self.seed = False
             return True
         if sent.system and _NO_SYSTEM.search(body):
             self.system = False

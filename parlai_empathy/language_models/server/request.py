@@ -128,7 +128,7 @@ class Requester:
 
     def _request(self, prompt: Prompt, sampling: Sampling, dialect: Dialect) -> tuple[Any, dict[str, Any]]:
         """Return the client's resource for a prompt, and the parameters of the request."""
-        options = {"model": self.model, **_options(sampling, dialect.limit)}
+        options = {"model": self.model, **_options(sampling, dialect)}
         if isinstance(prompt, str):
             stop = {"stop": list(sampling.stop[:_MOST_STOPS])} if sampling.stop else {}
             return self.client.completions, {"prompt": as_unicode(prompt), **options, **stop}
@@ -174,18 +174,18 @@ def _losses() -> Iterator[None]:
         raise _LostError from error
 
 
-def _options(sampling: Sampling, limit: str) -> dict[str, Any]:
+def _options(sampling: Sampling, dialect: Dialect) -> dict[str, Any]:
     """Return the sampling parameters. Neutral values are left out, since some servers support fewer."""
     options: dict[str, Any] = {"temperature": sampling.temperature}
-    if limit == "max_tokens":
-        options[limit] = sampling.max_tokens
+    if dialect.limit == "max_tokens":
+        options[dialect.limit] = sampling.max_tokens
     else:
-        options["extra_body"] = {limit: sampling.max_tokens}  # older clients lack this argument
+        options["extra_body"] = {dialect.limit: sampling.max_tokens}  # older clients lack this argument
     for name in ("frequency_penalty", "presence_penalty"):
         if getattr(sampling, name):
             options[name] = getattr(sampling, name)
     if sampling.top_p != 1:
         options["top_p"] = sampling.top_p
-    if sampling.seed is not None:
+    if sampling.seed is not None and dialect.seed:
         options["seed"] = sampling.seed
     return options

@@ -8,6 +8,7 @@ from parlai_empathy.language_models.server.dialect import Dialect
 
 NEW_NAME = b"Use 'max_completion_tokens' instead."
 NO_COUNTS = b"Unrecognized request argument supplied: stream_options"
+NO_SEED = b'{"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}'
 NO_SYSTEM = b'{"message": "System role not supported"}'
 
 
@@ -19,9 +20,10 @@ def test_each_rejection_is_learned_only_once(status: int) -> None:
     assert dialect.learn(Dialect("max_completion_tokens"), status, NO_COUNTS)
     assert dialect == Dialect("max_completion_tokens", counts=False)
     assert dialect.learn(Dialect("max_completion_tokens", counts=False), status, NO_SYSTEM)
-    known = Dialect("max_completion_tokens", counts=False, system=False)
+    assert dialect.learn(Dialect("max_completion_tokens", counts=False, system=False), status, NO_SEED)
+    known = Dialect("max_completion_tokens", counts=False, system=False, seed=False)
     assert dialect == known
-    for body in (NEW_NAME, NO_COUNTS, NO_SYSTEM):
+    for body in (NEW_NAME, NO_COUNTS, NO_SYSTEM, NO_SEED):
         assert not dialect.learn(known, status, body), "it was put so already"
 
 

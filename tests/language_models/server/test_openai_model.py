@@ -189,6 +189,16 @@ def test_concurrent_requests_switch_to_max_completion_tokens_for_good(server: Mo
     assert all("max_completion_tokens" in one.body for one in server.requests[4:])
 
 
+def test_seed_is_left_out_if_the_server_refuses_it(server: ModelServer) -> None:
+    """As Mistral's does, which refuses all that it does not know."""
+    detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 5}]
+    server.next(raw({"detail": detail}, 422))
+    model = parrot(concurrency=1)
+    answers = model.complete(["hello", "you"], Sampling(seed=5))
+    assert [one.text for one in answers if isinstance(one, Completion)] == ["hello", "you"]
+    assert [one.body.get("seed") for one in server.requests] == [5, None, None]
+
+
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_system_text_goes_before_the_users_if_the_server_has_no_such_role(
     is_streamed: bool, server: ModelServer
