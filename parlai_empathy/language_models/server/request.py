@@ -37,6 +37,14 @@ _REMEDIES = {
     429: "check the account's balance",
 }
 
+# Options that resolve a refusal, by the words of OpenAI's server and of vLLM; the first that fits.
+_OPTION_REMEDIES = {
+    "not a chat model": "choose --prompt paper",
+    "chat model": "choose --prompt chat",
+    "chat template": "choose --prompt paper",
+    "context length": "set --lm-context-length",
+}
+
 
 class TryAgainError(Exception):
     """The request failed, but a retry may succeed.
@@ -142,7 +150,8 @@ class Requester:
         reason = self._hidden(said or response.reason_phrase or "no reason given")
         if (status in _PASSING or status >= 500) and code != _NO_MONEY:
             return TryAgainError(f"status {status}: {reason}", {k.lower(): v for k, v in response.headers.items()})
-        remedy = _REMEDIES.get(status, "change the prompt or its options")
+        option = next((option for words, option in _OPTION_REMEDIES.items() if words in reason.lower()), None)
+        remedy = option or _REMEDIES.get(status, "change the prompt or its options")
         return LanguageModelError(
             f"{self.address.public} refused a request to {self.model} ({status}): {reason}: {remedy}"
         )

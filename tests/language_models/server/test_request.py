@@ -202,6 +202,24 @@ def test_permanent_errors_are_not_retried(misbehaviour: Any, reason: str, server
     assert (len(server.requests), model.usage.retries) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("code", "said", "remedy"),
+    [
+        (404, "This is a chat model and not supported in the v1/completions endpoint.", "choose --prompt chat"),
+        (
+            404,
+            "This is not a chat model and not supported in the v1/chat/completions endpoint",
+            "choose --prompt paper",
+        ),
+        (400, "Default chat template is no longer allowed, so you must provide one", "choose --prompt paper"),
+        (400, "This model's maximum context length is 4096 tokens.", "set --lm-context-length"),
+    ],
+)
+def test_refusals_that_an_option_resolves_name_it(code: int, said: str, remedy: str, server: ModelServer) -> None:
+    server.always = status(code, said)
+    assert fails(parrot()).endswith(f"({code}): {said.rstrip('.')}: {remedy}")
+
+
 def test_unknown_model_error_names_the_model(server: ModelServer) -> None:
     assert "The model `crow` does not exist: check the model's name" in fails(OpenAIModel("crow"))
 
