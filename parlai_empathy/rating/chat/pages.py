@@ -15,11 +15,11 @@ from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.chat.events import REST, event
 from parlai_empathy.rating.chat.replies import Replies, Reply
 from parlai_empathy.rating.chat.settings import ChatSettings
-from parlai_empathy.rating.chat.talk import DISTRESS, Talk, as_record, problem_of, talk_of
+from parlai_empathy.rating.chat.talk import DISTRESS, Talk, problem_of, records_of, talk_of
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.earlier_answers import given
 from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
-from parlai_empathy.rating.site.entry import new_rater, rater_of
+from parlai_empathy.rating.site.entry import farewell, new_rater, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent, sent_partially
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.web.error_pages import Refusal, too_many
@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 _EVENTS = "text/event-stream"
 _WAIT = "Wait for the answer first."
+_NOTHING = {
+    Nothing.EXCLUDED: ("excluded.html", 403),
+    Nothing.DONE: ("end.html", 200),
+    Nothing.LATER: ("later.html", 200),
+    Nothing.COMPLETE: ("full.html", 200),
+}
 
 
 class ChatPages:
@@ -54,7 +60,7 @@ class ChatPages:
         """Show the conversation, or the welcome page to visitors who have not consented yet."""
         found = await self._found(visit)
         if not isinstance(found, Assignment):
-            return self._without_talk(visit, found)
+            return await self._without_talk(visit, found)
         talk = await self._talk(found)
         if talk.has_failed and not self._replies.has_failed(found.id):  # the server stopped before the reply
             self._replies.start(found)
@@ -173,7 +179,7 @@ class ChatPages:
         rater, suffix = rater_of(visit.session), visit.part("suffix")
         if rater is None or suffix not in ("json", "txt"):
             return visit.redirect("/")
-        records = await in_thread(self._records, rater)
+        records = await in_thread(records_of, self._desk, rater)
         text = _as_text(records) if suffix == "txt" else json.dumps(records, ensure_ascii=False, indent=1)
         kind = "text/plain" if suffix == "txt" else "application/json"
         headers = {"Content-Disposition": f'attachment; filename="conversation.{suffix}"'}
@@ -218,12 +224,13 @@ class ChatPages:
         answers = {name: text.strip() for name, text in said.items() if text.strip()}
         return before is not None and before.is_done and before.answers == answers
 
-    def _without_talk(self, visit: Visit, why: Nothing) -> Response:
+    async def _without_talk(self, visit: Visit, why: Nothing) -> Response:
         if why is Nothing.CONSENT:
             return visit.page("chat_welcome.html", problem=False, **self._parts.texts)
-        status = 403 if why is Nothing.EXCLUDED else 200
+        kind, status = _NOTHING[why]
+        goodbye = await farewell(self._desk, rater_of(visit.session) or "", 0)
         return visit.page(
-            "chat_end.html", status=status, why=why.value, is_done=why is Nothing.DONE, study=self._desk.study
+            "chat_end.html", status, kind=kind, study=self._desk.study, goodbye=goodbye, done=True, last=None
         )
 
     def _store(self, found: Assignment, number: int, text: str) -> bool:
@@ -246,11 +253,6 @@ class ChatPages:
         if not 1 <= number <= len(messages) or messages[number - 1].speaker == RATER:
             return Outcome.UNKNOWN
         return self._desk.mark(found.id, found.rater, number, said)
-
-    def _records(self, rater: str) -> list[dict[str, object]]:
-        found = self._desk.next_item(rater)
-        every = [*self._desk.answered(rater), *([found] if isinstance(found, Assignment) else [])]
-        return [record for record in (as_record(self._desk, one) for one in every) if record["turns"]]
 
     def _talk_page(self, visit: Visit, talk: Talk, problem: str = "", text: str = "", status: int = 200) -> Response:
         return visit.page("chat.html", status, **self._shown(talk), problem=problem, text=text, anew=_anew(visit))
@@ -323,7 +325,7 @@ def _gone() -> Refusal:
     return Refusal(
         409,
         "This conversation has ended",
-        "You have begun another one meanwhile, perhaps in another tab. What was said is kept. Go to the beginning.",
+        "Perhaps you have begun another one in another tab. What was said is kept. Go to the beginning.",
     )
 
 

@@ -102,7 +102,7 @@ def talk_of(desk: Desk, found: Assignment, is_under_way: bool = False) -> Talk:
 
     :param is_under_way: whether a reply to its last message is in progress.
     """
-    said, marks = desk.messages(found.id, found.rater), marks_of(desk, found)
+    said, marks = desk.messages(found.id, found.rater), _marks(desk, found.id)
     turns = tuple(_turn(desk, said, place, marks) for place in range(len(said)))
     is_waiting = bool(turns) and turns[-1].is_own  # a reply that has just ended is one of the turns
     return Talk(found.id, turns, desk.study.least_turns, desk.study.most_turns, is_under_way and is_waiting)
@@ -119,20 +119,16 @@ def problem_of(text: str, longest: int) -> str:
     return ""
 
 
-def marks_of(desk: Desk, found: Assignment) -> dict[tuple[int, str], str]:
-    """Return the marks of single turns, by turn and question: the point of a scale, or the text of the answer."""
+def records_of(desk: Desk, rater: str) -> list[dict[str, object]]:
+    """Return all of a person's conversations, of every version of the study and ended or not, as JSON data."""
     with desk.store.reading() as t:
-        rows = t.rows(
-            "SELECT * FROM rating_answers WHERE assignment = :id AND turn <> :whole", id=found.id, whole=WHOLE
-        )
-    return {
-        (row["turn"], row["question"]): str(int(row["rating"])) if row["text"] is None else row["text"] for row in rows
-    }
+        sql = "SELECT id FROM rating_assignments WHERE study = :study AND rater = :rater ORDER BY opened, id"
+        ids = [row["id"] for row in t.rows(sql, study=desk.study.name, rater=rater)]
+    return [record for id in ids if (record := _record(desk, id, rater))["turns"]]
 
 
-def as_record(desk: Desk, found: Assignment) -> dict[str, object]:
-    """Return a conversation as JSON data, for the visitor who had it."""
-    marks = marks_of(desk, found)
+def _record(desk: Desk, id: str, rater: str) -> dict[str, object]:
+    marks = _marks(desk, id)
     return {
         "turns": [
             {
@@ -142,8 +138,17 @@ def as_record(desk: Desk, found: Assignment) -> dict[str, object]:
                 "when": one.said,
                 "marks": {question: value for (turn, question), value in sorted(marks.items()) if turn == one.turn},
             }
-            for one in desk.messages(found.id, found.rater)
+            for one in desk.messages(id, rater)
         ]
+    }
+
+
+def _marks(desk: Desk, id: str) -> dict[tuple[int, str], str]:
+    """Return the marks of single turns, by turn and question: the point of a scale, or the text of the answer."""
+    with desk.store.reading() as t:
+        rows = t.rows("SELECT * FROM rating_answers WHERE assignment = :id AND turn <> :whole", id=id, whole=WHOLE)
+    return {
+        (row["turn"], row["question"]): str(int(row["rating"])) if row["text"] is None else row["text"] for row in rows
     }
 
 

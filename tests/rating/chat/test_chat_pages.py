@@ -324,6 +324,25 @@ def test_export_contains_only_own_conversations(serve_chat: Serve) -> None:
     assert "Write a message" in first.load("/conversation.exe")
 
 
+def test_export_contains_conversations_of_every_version_and_state(
+    serve_chat: Serve, study_of: Callable[..., Study]
+) -> None:
+    """One was judged in an earlier version, one given back, one is under way."""
+    study = judged_study(study_of)
+    served = serve_chat(study=study)
+    visitor = served.visitor()
+    for text in ("Hello", "Hello again"):
+        visitor.say(text)
+    visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "4"})
+    visitor.say("FAIL")
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    visitor.say("Hi")
+    Desk(served.desk.store, dataclasses.replace(study, title="Other herons"), new_version=True)
+    talks = json.loads(visitor.http.get("/conversation.json").text)
+    said = [[turn["text"] for turn in talk["turns"] if turn["speaker"] == "you"] for talk in talks]
+    assert said == [["Hello", "Hello again"], ["FAIL"], ["Hi"]]
+
+
 def test_conversation_is_judged_at_maximum_length(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
     study = study_of(
         {**LIKERT, "kind": "chat"}, models={"M": "m"}, items_per_rater=1, turns={"least": 2, "most": 2},
@@ -432,17 +451,35 @@ def test_failed_conversations_do_not_count_toward_items_per_rater(
         visitor.say("Hello")
         visitor.say("Hello again")
         visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "4"})
-    assert "<h1>Thank you</h1>" in visitor.load()
+    assert "<h1>That was all. Thank you!</h1>" in visitor.load()
     assert [row["rating"] for row in rating_rows(served.desk.store, "herons")] == [4, 4]
 
 
-def test_excluded_visitor_gets_403(serve_chat: Serve) -> None:
+def test_excluded_visitor_is_told_so_and_keeps_their_conversation(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()
     visitor.say("Hello")
+    form = visitor.form(text="Hello?")
     served.desk.exclude(served.desk.raters()[0].id, "rude")
     assert visitor.http.get("/").status_code == 403
-    assert visitor.post("/say", talk="x", turn="3", text="Hello?").status_code == 409
+    assert "The people who run this study have excluded you from it." in visitor.load()
+    assert "rude" not in visitor.page
+    assert "Your conversations:" in visitor.page
+    assert visitor.http.get("/conversation.txt").text == "you: Hello\nprogram: Hello\n"
+    visitor.page = visitor.http.get("/admin").text  # has a form
+    assert visitor.post("/say", **form).status_code == 409
+    assert "This conversation has ended" in visitor.page
+
+
+def test_visitors_for_whom_no_model_is_left_are_told_why(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    study = dataclasses.replace(judged_study(study_of, least=2), items_per_rater=1, ratings_per_item=1)
+    served = serve_chat(study=study)
+    first, second = served.visitor(), served.visitor()
+    assert "<h1>Nothing to do at the moment</h1>" in second.page
+    assert '<a class="button" href="/">Try again</a>' in second.page
+    first.say("Hello")
+    first.post("/judge", talk=first.hidden("talk"), **{"q-liking": "4"})
+    assert "<h1>This study is full</h1>" in second.load()
 
 
 # --- events ----------------------------------------------------------------------------------------------------------

@@ -318,7 +318,7 @@ def test_unavailable_item_and_error_pages_are_accessible(browser: Any, serve: Se
         bob.get_by_label("I have read this").check()
         bob.get_by_role("button", name="Begin").click()
         bob.get_by_role("link", name="Start").click()
-        assert "Nothing to rate at the moment" in bob.locator("h1").inner_text()
+        assert "Nothing to do at the moment" in bob.locator("h1").inner_text()
         assert accessibility_problems(bob) == []
         with sqlite3.connect(tmp_path / "ratings.db") as database:
             database.execute("UPDATE rating_assignments SET deadline = 0")

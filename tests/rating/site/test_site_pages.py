@@ -260,7 +260,7 @@ def test_item_reassigned_after_expiry_shows_conflict_page(lab: Make) -> None:
 def test_full_study_shows_message(lab: Make) -> None:
     site = lab(systems="A", items=1, ratings_per_item=1)
     ann, bob = site.rater(), site.rater()
-    assert "Nothing to rate at the moment" in bob.page.words
+    assert "Nothing to do at the moment" in bob.page.words
     assert "Thank you" in ann.post(item_of(ann.page), answers_of(ann.page)).words
     assert "This study is full" in bob.get("/rate").words
 
