@@ -109,11 +109,15 @@ def test_partial_answer_is_shown_while_generated(browser: Any, serve_chat: Serve
 
     served = serve_chat(agent=Slowly())
     with visiting(browser, served) as page:
+        colour = "getComputedStyle(document.querySelector('#write button')).backgroundColor"
+        enabled = page.evaluate(colour)
         say(page, "A story")
         page.wait_for_selector("#part:not([hidden])")
         assert page.inner_text("#part") == "<b>Once"
         assert page.is_visible("#typing")
         assert page.is_disabled("button:has-text('Send')")
+        assert page.evaluate(colour) != enabled
+        assert accessibility_problems(page) == []
         served.agent.go_on.set()
         assert said(page, 2)[-1] == "<b>Once upon"
         page.wait_for_selector("#part", state="hidden")
@@ -284,20 +288,27 @@ def test_marks_and_comments_are_saved_without_reload(browser: Any, serve_chat: S
     assert rows == {"good": "no", "comment": "It repeats me."}
 
 
+@contextmanager
+def answer_arriving(page: Any, served: Any) -> Iterator[None]:
+    """Have a conversation of three messages; the answer to the third arrives when the block ends."""
+    say(page, "Hello")
+    said(page, 2)
+    page.wait_for_selector("#typing", state="hidden")
+    say(page, "SLOW")
+    page.wait_for_selector("#turn-3")
+    yield
+    served.agent.go_on.set()
+    said(page, 4)
+    page.wait_for_selector("#typing", state="hidden")
+
+
 def test_comment_can_be_written_while_an_answer_arrives(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served) as page:
-        say(page, "Hello")
-        said(page, 2)
-        page.wait_for_selector("#typing", state="hidden")
-        say(page, "SLOW")
-        page.wait_for_selector("#turn-3")
-        page.click("#turn-2 summary")
-        page.click("#turn-2 textarea")
-        page.keyboard.type("It repeats")
-        served.agent.go_on.set()
-        said(page, 4)
-        page.wait_for_selector("#typing", state="hidden")
+        with answer_arriving(page, served):
+            page.click("#turn-2 summary")
+            page.click("#turn-2 textarea")
+            page.keyboard.type("It repeats")
         page.keyboard.type(" me.")
         assert page.input_value("#turn-2 textarea") == "It repeats me."
         assert page.input_value("#text") == ""
@@ -316,15 +327,8 @@ def test_comment_can_be_written_while_an_answer_arrives(browser: Any, serve_chat
 def test_keyboard_stays_at_the_mark_while_an_answer_arrives(browser: Any, serve_chat: Serve) -> None:
     served = serve_chat()
     with visiting(browser, served) as page:
-        say(page, "Hello")
-        said(page, 2)
-        page.wait_for_selector("#typing", state="hidden")
-        say(page, "SLOW")
-        page.wait_for_selector("#turn-3")
-        page.focus("#turn-2 button[value=no]")
-        served.agent.go_on.set()
-        said(page, 4)
-        page.wait_for_selector("#typing", state="hidden")
+        with answer_arriving(page, served):
+            page.focus("#turn-2 button[value=no]")
         with page.expect_response("**/mark"):
             page.keyboard.press("Enter")
         page.wait_for_selector("#turn-2 button[value=no][aria-pressed=true]:focus")
