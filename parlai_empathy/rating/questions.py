@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.files.text_file import has_half_characters
+from parlai_empathy.rating.wording import counted
 
 LONGEST = 2000
 """The default maximum length of a free text, in characters."""
@@ -141,7 +142,9 @@ class FreeText(Question):
 
     def _of(self, text: str) -> Answer:
         if not self.least <= len(text) <= self.most:
-            raise OptionError(f"question {self.id}: the text has {len(text):,} characters: expected {self.hint}")
+            raise OptionError(
+                f"question {self.id}: the text has {counted(len(text), 'character')}: expected {self.hint}"
+            )
         return Answer(None, text)
 
 

@@ -51,6 +51,7 @@ from parlai_empathy.errors import DataError
 from parlai_empathy.files.text_file import has_half_characters, read_text
 from parlai_empathy.rating.names import FORMER, NOT_EXCLUDED
 from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
+from parlai_empathy.rating.wording import counted
 
 REQUIRED = ("item", "rater", "rating")
 NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "excluded")
@@ -206,7 +207,9 @@ def _cells(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _of_cells(where: str, cells: list[str], header: list[str]) -> dict[str, Any]:
     if len(cells) != len(header):
-        raise DataError(f"{where}: {len(cells)} cells, expected {len(header)} as in the header: check its commas")
+        raise DataError(
+            f"{where}: {counted(len(cells), 'cell')}, expected {len(header)} as in the header: check its commas"
+        )
     return dict(zip(header, cells, strict=True))
 
 

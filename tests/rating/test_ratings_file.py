@@ -319,6 +319,7 @@ NEEDS = "each row needs item, rater, rating"
 AGAIN = "column rater: 'Ann' has already rated item '1'"
 
 BAD_ROWS = [
+    (HEADER + "1\n", "2: 1 cell, expected 3 as in the header: check its commas"),
     (HEADER + "1,Ann\n", "2: 2 cells, expected 3 as in the header: check its commas"),
     (HEADER + "1,Ann,4,5\n", "2: 4 cells, expected 3 as in the header: check its commas"),
     (HEADER + "\n,Ann,4\n", f"3, column item: no value: {NEEDS}"),

@@ -114,7 +114,7 @@ def test_export_writes_marks_and_conversations(serve: Any, tmp_path: Path, capsy
     serve(*ECHO, "--export", str(tmp_path / "marks.csv"))
     shown = capsys.readouterr().out
     assert "0 marks" in shown
-    assert f"1 conversations: {tmp_path / 'marks_talks.jsonl'}" in shown
+    assert f"1 conversation: {tmp_path / 'marks_talks.jsonl'}" in shown
     assert (tmp_path / "marks_talks.jsonl").read_text().startswith('{"item": "chat-')
     assert (tmp_path / "marks.csv").read_text().startswith("item,system")
 

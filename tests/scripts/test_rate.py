@@ -128,7 +128,7 @@ def test_export_works_after_collection_study_changed(run: Run) -> None:
     typed = ["yes", "1", "I saw a heron.", "yes", "1", "I fell.", *"abcdefgh", *["5"] * 6, "quit"]
     run("--study", "mine.yaml", "--rater", "ann", "bob", types=tuple(typed))
     Path("mine.yaml").write_text("extends: collect_ed\ntitle: Mine\n")
-    assert run("--study", "mine.yaml", "--export", "x.csv") == "1 conversations: x.csv\n"
+    assert run("--study", "mine.yaml", "--export", "x.csv") == "1 conversation: x.csv\n"
 
 
 def test_changed_study_requires_new_version_option(run: Run, logs: list[str]) -> None:

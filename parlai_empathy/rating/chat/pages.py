@@ -26,6 +26,7 @@ from parlai_empathy.rating.web.error_pages import Refusal, too_many
 from parlai_empathy.rating.web.limits import Gate
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
+from parlai_empathy.rating.wording import counted
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -259,8 +260,9 @@ class ChatPages:
 
     def _not_yet(self, visit: Visit, talk: Talk) -> Response:
         """Return the conversation's page, with the reason why it cannot be judged yet."""
-        least = f"This conversation needs {talk.least} messages, yours and the program's, before you can judge it."
-        problem = _WAIT if talk.is_under_way else f"{least} Please continue."
+        least = counted(talk.least, "message")
+        short = f"This conversation needs {least}, counting the program's, before you can judge it. Please continue."
+        problem = _WAIT if talk.is_under_way else short
         return self._talk_page(visit, talk, problem, status=422)
 
     def _shown(self, talk: Talk) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from parlai_empathy.rating.web.error_pages import too_many
 from parlai_empathy.rating.web.limits import Gate
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
+from parlai_empathy.rating.wording import counted
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -230,7 +231,7 @@ class CollectPages:
             "notice": self._settings.notice,
             "in_distress": _in_distress(place),
             "longest": LONGEST,
-            "minutes": f"{self._settings.patience / 60:g}",
+            "patience": counted(self._settings.patience / 60, "minute"),
             "reload": self._settings.reload,
             "last": None,  # no answers to look at again
         }

@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
 from parlai_empathy.rating.crowd.offer import Offer, dollars
+from parlai_empathy.rating.wording import counted
 
 CENT = Decimal("0.01")
 FEE = Decimal("0.20")
@@ -55,11 +56,11 @@ def bonus_cost(amounts: Iterable[Decimal]) -> Cost:
 
 def cost_lines(offer: Offer) -> list[str]:
     """The estimate in words, to be confirmed by the user."""
-    cost, hits = estimate(offer), offer.hits
-    shares = f"{len(hits)} HIT(s) of up to {offer.per_hit} raters"
+    cost, hits, each = estimate(offer), offer.hits, dollars("--reward", offer.reward)
+    shares = f"{len(hits)} HIT(s) of up to {counted(offer.per_hit, 'rater')}"
     rate = "40 % (20 % where a HIT has fewer than ten)" if max(hits) >= MANY else "20 %"
     lines = [
-        f"rewards    {offer.raters:,} raters at ${dollars('--reward', offer.reward)}, in {shares}: ${cost.paid:,}",
+        f"rewards    {counted(offer.raters, 'rater')} at ${each}, in {shares}: ${cost.paid:,}",
         f"fee        {rate}: ${cost.fee:,}",
         f"altogether ${cost.total:,} (without taxes and bonuses)",
     ]

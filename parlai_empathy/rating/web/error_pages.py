@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from parlai_empathy.rating.wording import counted
+
 
 class Refusal(Exception):
     """Ends a visit with a plain page.
@@ -64,7 +66,7 @@ def too_many(seconds: float) -> Refusal:
     :param seconds: until the next request is allowed.
     """
     wait = max(1, round(seconds + 0.5))
-    text = f"Wait for {wait} second{'s' * (wait > 1)}, then load the page again. {KEPT}"
+    text = f"Wait for {counted(wait, 'second')}, then load the page again. {KEPT}"
     return Refusal(429, "Too fast", text, {"Retry-After": str(wait)})
 
 

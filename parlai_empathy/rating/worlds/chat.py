@@ -9,6 +9,7 @@ from parlai.core.message import Message
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.answering import RATER, storable_reply
 from parlai_empathy.rating.outcomes import Assignment
+from parlai_empathy.rating.wording import counted
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.rating_world import RatingWorld
 from parlai_empathy.rating.worlds.talking import Command, ask, show
@@ -48,7 +49,7 @@ class ChatThenRateWorld(RatingWorld):
         show(
             self.rater,
             f"Conversation {found.number} of {self.desk.progress(self.name).of}: {study.least_turns} to "
-            f"{study.most_turns} turns, yours and the Listener's. Type `{DONE}` when you want to end it.",
+            f"{counted(study.most_turns, 'turn')}, yours and the Listener's. Type `{DONE}` when you want to end it.",
         )
         for one in said:
             show(self.rater, one.text, "You" if one.speaker == RATER else LISTENER)
@@ -76,7 +77,7 @@ class ChatThenRateWorld(RatingWorld):
             if self._turn >= least:
                 self._judge(found)
             else:
-                show(self.rater, f"Please continue: {self._turn} turns so far, of at least {least}.")
+                show(self.rater, f"Please continue: {counted(self._turn, 'turn')} so far, of at least {least}.")
         elif said:
             try:
                 is_kept = self._say(found, RATER, said)

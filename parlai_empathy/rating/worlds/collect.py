@@ -14,6 +14,7 @@ from parlai_empathy.rating.collecting.meeting import Duty, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
 from parlai_empathy.rating.collecting.text_rules import checked_situation
 from parlai_empathy.rating.collection import Collection, Conversation
+from parlai_empathy.rating.wording import counted
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.plain_text import consent, introduction
 from parlai_empathy.rating.worlds.talking import Command, ask, show
@@ -118,8 +119,8 @@ class CollectEmpatheticWorld(World):
         prompt = self._prompts[speaker]
         self._talks.append(self._collection.begin(prompt.id, listener))
         study = self._collection.study
-        least, most = study.least_turns, study.most_turns
-        length = f"The conversation has {least} to {most} turns. After {least} turns you can type `{DONE}` to end it."
+        least, most = counted(study.least_turns, "turn"), counted(study.most_turns, "turn")
+        length = f"The conversation has {study.least_turns} to {most}. After {least} you can type `{DONE}` to end it."
         own = f"You are the Speaker. Talk about your situation, in which you felt {prompt.emotion}: {prompt.situation}"
         show(self._agents[speaker], f"{own}\n{length}")
         show(self._agents[listener], f"You are the Listener. The other person begins.\n{length}")
@@ -134,7 +135,7 @@ class CollectEmpatheticWorld(World):
                 self._refresh(talk)
             else:
                 least = self._collection.study.least_turns
-                show(self._agents[name], f"Please continue: {there} turns so far, of at least {least}.")
+                show(self._agents[name], f"Please continue: {counted(there, 'turn')} so far, of at least {least}.")
             return
         try:
             self._collection.say(talk.id, name, there + 1, said)

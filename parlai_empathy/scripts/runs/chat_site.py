@@ -28,6 +28,7 @@ from parlai_empathy.rating.talks_file import talks_path, write_talks
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
+from parlai_empathy.rating.wording import counted
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.names import judge_name
 from parlai_empathy.scripts.parts.distress_options import notice_of
@@ -68,9 +69,9 @@ def run(opt: Opt) -> None:
 def _export(opt: Opt, study: Study) -> None:
     store = open_store(opt["store"], may_make=False)
     try:
-        print(f"{write_export(store, study.name, opt['export']):,} marks: {opt['export']}")
+        print(f"{counted(write_export(store, study.name, opt['export']), 'mark')}: {opt['export']}")
         talks = talks_path(opt["export"])
-        print(f"{write_talks(store, study.name, talks):,} conversations: {talks}")
+        print(f"{counted(write_talks(store, study.name, talks), 'conversation')}: {talks}")
     finally:
         store.close()
 

@@ -21,6 +21,7 @@ from parlai_empathy.rating.study_file import read_study
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
+from parlai_empathy.rating.wording import counted
 from parlai_empathy.scripts.parts.distress_options import notice_of
 from parlai_empathy.scripts.parts.study_options import address_of, announce
 
@@ -52,7 +53,7 @@ def _export(opt: Opt, study: Study, patience: float) -> None:
     store = open_store(opt["store"], may_make=False)
     try:
         count = write_collected(store, study, opt["export"], silent_since=time.time() - patience)
-        print(f"{count:,} conversations: {opt['export']}")
+        print(f"{counted(count, 'conversation')}: {opt['export']}")
     finally:
         store.close()
 

@@ -20,6 +20,7 @@ from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
 from parlai_empathy.rating.talks_file import talks_path, write_talks
+from parlai_empathy.rating.wording import counted
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
 from parlai_empathy.rating.worlds.collect import CollectEmpatheticWorld
 from parlai_empathy.rating.worlds.likert import LikertRatingWorld
@@ -70,10 +71,10 @@ def _user() -> str:
 def _export(opt: Opt, store: Store, study: Study) -> None:
     if study.kind == "collect":
         silent_since = time.time() - PATIENCE
-        count, what = write_collected(store, study, opt["export"], silent_since), "conversations"
+        count, what = write_collected(store, study, opt["export"], silent_since), "conversation"
     else:
-        count, what = write_export(store, study.name, opt["export"]), "ratings"
-    print(f"{count:,} {what}: {opt['export']}")
+        count, what = write_export(store, study.name, opt["export"]), "rating"
+    print(f"{counted(count, what)}: {opt['export']}")
     if study.kind == "chat":
         talks = talks_path(opt["export"])
-        print(f"{write_talks(store, study.name, talks):,} conversations: {talks}")
+        print(f"{counted(write_talks(store, study.name, talks), 'conversation')}: {talks}")

@@ -388,7 +388,7 @@ def test_ending_too_early_shows_required_length(serve_chat: Serve, study_of: Cal
     visitor.say("Hello")
     assert '>Message <span id="number">3</span>; a conversation has 4 to 5.<' in visitor.page
     assert visitor.post("/new", talk=visitor.hidden("talk")).status_code == 422
-    assert "This conversation needs 4 messages, yours and the program&#39;s, before you can judge it." in visitor.page
+    assert "This conversation needs 4 messages, counting the program&#39;s, before you can judge it." in visitor.page
     visitor.say("Hello again")
     visitor.post("/new", talk=visitor.hidden("talk"))
     assert "How was this conversation?" in visitor.page

@@ -301,6 +301,15 @@ def test_silence_ends_the_meeting(lab: Make) -> None:
     assert say(second, "I am back").words == second.get("/talk").words
 
 
+def test_patience_of_one_minute_is_named_in_the_singular(lab: Make) -> None:
+    site = lab(patience=60.0)
+    first, second = site.pair()
+    assert "If one of you writes nothing for 1 minute when it is their turn" in first.page.words
+    site.clock.now += 61
+    assert "did nothing for 1 minute when it was your turn" in first.get("/talk").words
+    assert "did nothing for 1 minute, or can no longer take part" in second.get("/talk").words
+
+
 def test_missing_judgement_ends_the_meeting(lab: Make) -> None:
     site = lab()
     first, second = site.pair()

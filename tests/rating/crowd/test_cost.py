@@ -43,6 +43,8 @@ def test_cost_lines_state_rewards_fee_and_total() -> None:
         "fee        20 %: $4.80",
         "altogether $28.80 (without taxes and bonuses)",
     ]
+    one = cost_lines(Offer(**{**TERMS, "raters": 1}, per_hit=1))[0]
+    assert one == "rewards    1 rater at $1.20, in 1 HIT(s) of up to 1 rater: $1.20"
     assert cost_lines(Offer(**TERMS, per_hit=20))[-1] == "with --per-hit 9 it would be $28.80"
 
 
