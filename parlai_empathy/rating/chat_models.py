@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent
+from parlai_empathy.rating.study import ChatModel
 
 
-def load_chat_model(file: str, datapath: str | None = None) -> Any:
-    """Load a trained agent in interactive mode.
+def load_chat_models(models: Sequence[ChatModel], datapath: str | None = None) -> dict[str, Any]:
+    """Load trained agents in interactive mode, by name. That takes long, so all of their files are checked first.
 
-    :param file: a path, or a name in the zoo if there is a ``datapath``.
-    :raises ModelFileError: if it is missing or cannot be loaded.
+    :param models: their files are paths, or names in the zoo if there is a ``datapath``.
+    :raises ModelFileError: if one is missing or cannot be loaded.
     """
-    path = check_agent(file, "act", "cannot answer: name a model that replies", datapath)
-    return load_agent(path, {"interactive_mode": True})
+    paths = {
+        one.name: check_agent(one.file, "act", "cannot answer: name a model that replies", datapath) for one in models
+    }
+    return {name: load_agent(path, {"interactive_mode": True}) for name, path in paths.items()}

@@ -15,27 +15,39 @@ from parlai_empathy.rating.store import Store
 from parlai_empathy.rating.study import Study
 
 
+def check_version(store: Store, study: Study, new_version: bool) -> str | None:
+    """Return the version of a study that the store has; None if it has none.
+
+    :param new_version: whether this version of the study may replace another one that the store has.
+    :raises OptionError: if the store has another version that may not be replaced.
+    """
+    with store.reading() as t:
+        row = t.row("SELECT version FROM rating_studies WHERE study = :study", study=study.name)
+    current = str(row["version"]) if row else None
+    if current and current != study.version and not new_version:
+        raise OptionError(
+            f"{study.where}: the store {store.name} has version {current} of the study {study.name}, but "
+            f"this is version {study.version}: give it another name:, or pass --new-version true"
+        )
+    return current
+
+
 def register(store: Store, study: Study, new_version: bool, now: float) -> None:
     """Prepare a store for a study. The items are read from the logs only the first time.
 
-    :param new_version: whether this version of the study may replace another one that the store has.
+    :param new_version: as in :func:`check_version`.
     :raises OptionError: if the store has another version that may not be replaced, or the study has no items.
     :raises DataError: if a log cannot be read.
     """
+    current = check_version(store, study, new_version)
     with store.reading() as t:
-        current = t.row("SELECT version FROM rating_studies WHERE study = :study", study=study.name)
         is_known = _is_known(t, study)
-    if current and current["version"] != study.version and not new_version:
-        raise OptionError(
-            f"{study.where}: the store {store.name} has version {current['version']} of the study {study.name}, but "
-            f"this is version {study.version}: give it another name:, or pass --new-version true"
-        )
-    if current and current["version"] == study.version and is_known:
+    if current == study.version and is_known:
         return
     items = [] if is_known else items_of(study)
     with store.starting(study.name, study.version) as t:
-        if current and current["version"] != study.version:
-            _ask_for_consent_again(t, study, current["version"])
+        if current and current != study.version:
+            _ask_for_consent_again(t, study, current)
         if not _is_known(t, study):
             _put(t, study, items, now)
             t.run("ANALYZE rating_items")  # update the query planner's statistics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., dict
 
     def run(*arguments: str, say: str = "Hello there") -> dict[str, str]:
         words[0] = say
-        ChatSite.main(*arguments, "--store", str(tmp_path / "ratings.db"), "-dp", str(tmp_path))
+        arguments = ("--port", "0", "--store", str(tmp_path / "ratings.db"), "-dp", str(tmp_path), *arguments)
+        ChatSite.main(*arguments)
         return seen
 
     return run
@@ -151,6 +153,42 @@ def test_disabling_distress_notice_logs_warnings(serve: Any, monkeypatch: pytest
 def test_invalid_options_raise_option_error(serve: Any, arguments: list[str], wrong: str) -> None:
     with pytest.raises(OptionError, match=wrong):
         serve(*arguments)
+
+
+def test_what_cannot_be_served_is_reported_before_a_model_is_loaded(
+    serve: Any, models: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*arguments: Any) -> Any:
+        raise AssertionError("a model is loaded")
+
+    for name in ("_own_agent", "load_chat_models", "Classifier"):
+        monkeypatch.setattr(chat_site, name, load)
+    own, url = ("-mf", models["retrieval"], "--emotion-model", models["emotion"]), str(tmp_path / "no" / "ratings.db")
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OptionError, match="cannot be used"):
+        serve(*own, "--port", str(taken.getsockname()[1]))
+    with pytest.raises(OptionError, match="expected a file in an existing folder"):
+        serve(*own, "--store", url)
+    with monkeypatch.context() as short:
+        short.setenv("EMPATHY_SITE_SECRET", "short")
+        with pytest.raises(OptionError, match="EMPATHY_SITE_SECRET has 5 characters"):
+            serve(*own)
+    with pytest.raises(AssertionError, match="a model is loaded"):
+        serve(*own)
+
+
+def test_changed_study_is_refused_before_a_model_is_loaded(serve: Any, models: dict[str, str], tmp_path: Path) -> None:
+    study = ("--study", "chat", "--models")
+    serve(*study, f"A={models['retrieval']}")
+    with pytest.raises(OptionError, match="of the study chat, but this is version"):
+        serve(*study, f"A={tmp_path / 'nothing'}")
+
+
+def test_study_is_registered_once_its_models_are_loaded(serve: Any, models: dict[str, str], tmp_path: Path) -> None:
+    """So a mistyped model file can be corrected without a new version."""
+    study = ("--study", "chat", "--models")
+    with pytest.raises(ModelFileError, match="nothing is not a trained model"):
+        serve(*study, f"A={models['retrieval']}", f"B={tmp_path / 'nothing'}")
+    assert "End and judge" in serve(*study, f"A={models['retrieval']}")["page"]
 
 
 def test_missing_model_file_raises(serve: Any, tmp_path: Path) -> None:

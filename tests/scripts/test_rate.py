@@ -141,6 +141,13 @@ def test_changed_study_requires_new_version_option(run: Run, logs: list[str]) ->
     assert "[2 of 3]" in run("--study", "humod", "--logs", logs[0], "--rater", "ann", "--new-version", "true")
 
 
+def test_chat_study_is_registered_once_its_models_are_loaded(run: Run) -> None:
+    """So a mistyped model file can be corrected without a new version."""
+    for name in ("first", "second"):
+        with pytest.raises(ModelFileError, match=f"none/{name} is not a trained model"):
+            run("--study", "chat", "--models", f"M=none/{name}", "--rater", "ann")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

@@ -56,6 +56,15 @@ def serve(app: Any, address: Address, on_start: Callable[[str], None] = lambda u
             uvicorn.Server(_config(app, address)).run(sockets=[listener])
 
 
+def check_address(address: Address) -> None:
+    """Check that a site can be served at an address, for callers that must do something slow before :func:`serve`.
+
+    :raises OptionError: as :func:`serve`.
+    """
+    _check_proxies(address.proxies)
+    _listening(address).close()
+
+
 def _config(app: Any, address: Address) -> Config:
     import uvicorn
 

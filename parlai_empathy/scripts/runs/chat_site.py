@@ -17,9 +17,10 @@ from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.chat.replies import Emotions, Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.site import chat_site
-from parlai_empathy.rating.chat_models import load_chat_model
+from parlai_empathy.rating.chat_models import load_chat_models
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
+from parlai_empathy.rating.registration import check_version
 from parlai_empathy.rating.site.admin_access import admin_token
 from parlai_empathy.rating.store import open_store
 from parlai_empathy.rating.study import Study
@@ -27,7 +28,7 @@ from parlai_empathy.rating.study_file import read_study
 from parlai_empathy.rating.talks_file import talks_path, write_talks
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
-from parlai_empathy.rating.web.serving import serve
+from parlai_empathy.rating.web.serving import check_address, serve
 from parlai_empathy.rating.wording import counted
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.names import judge_name
@@ -39,19 +40,21 @@ _FREE = Path(chat.__file__).with_name("free.yaml")
 
 
 def run(opt: Opt) -> None:
-    """Serve until stopped, or export."""
-    notice = notice_of(opt)  # report invalid options before loading a model
+    """Serve until stopped, or export. Loading a model takes long: whatever else can be wrong is checked before."""
+    notice = notice_of(opt)
     study = _study(opt)
     if opt["export"]:
         _export(opt, study)
         return
     check_installed()
     _check_counts(opt)
-    partners, emotions = _partners(opt, study), _emotions(opt)
+    check_address(address_of(opt))
     token, secret = admin_token(), site_secret(opt["store"])
     store = open_store(opt["store"])
     try:
-        desk = Desk(store, study, new_version=opt["new_version"])
+        check_version(store, study, opt["new_version"])
+        partners, emotions = _partners(opt, study), _emotions(opt)
+        desk = Desk(store, study, new_version=opt["new_version"])  # changes the store, so the models must be in order
         replies = Replies(desk, partners, emotions, opt["workers"])
         try:
             site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]), token=token)
@@ -106,7 +109,7 @@ def _partners(opt: Opt, study: Study) -> dict[str, Partner]:
     if _own_model(opt):
         partner = Partner(_own_agent(opt))
         return {model.name: partner for model in study.models}
-    return {model.name: Partner(load_chat_model(model.file, opt.get("datapath"))) for model in study.models}
+    return {name: Partner(agent) for name, agent in load_chat_models(study.models, opt.get("datapath")).items()}
 
 
 def _own_agent(opt: Opt) -> Any:

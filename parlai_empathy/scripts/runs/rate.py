@@ -9,13 +9,14 @@ from typing import Any
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.chat_models import load_chat_model
+from parlai_empathy.rating.chat_models import load_chat_models
 from parlai_empathy.rating.collected_file import write_collected
 from parlai_empathy.rating.collecting.lobby import PATIENCE
 from parlai_empathy.rating.collection import Collection
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.export import write_export
 from parlai_empathy.rating.names import STUDIES
+from parlai_empathy.rating.registration import check_version
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Study
 from parlai_empathy.rating.study_file import read_study
@@ -41,24 +42,27 @@ def run(opt: Opt) -> None:
         if opt["export"]:
             _export(opt, store, study)
         else:
-            world = _world(opt, Desk(store, study, new_version=opt["new_version"]), study)
+            world = _world(opt, store, study)
             while not world.epoch_done():
                 world.parley()
     finally:
         store.close()
 
 
-def _world(opt: Opt, desk: Desk, study: Study) -> Any:
+def _world(opt: Opt, store: Store, study: Study) -> Any:
     names = opt["rater"] or [_user()]
     if study.kind == "collect":
         if len(names) != 2:
             raise OptionError(f"--rater {' '.join(names)}: to collect dialogues, name the two people")
         agents = [TerminalRater(opt, name=name) for name in names]
+        desk = Desk(store, study, new_version=opt["new_version"])
         return CollectEmpatheticWorld({**opt, "raters": names}, agents, Collection(desk))
     if len(names) != 1:
         raise OptionError(f"--rater {' '.join(names)}: only one person rates at a time")
-    models = [load_chat_model(one.file, opt.get("datapath")) for one in study.models]
-    return _WORLDS[study.kind]({**opt, "rater": names[0]}, [TerminalRater(opt), *models], desk)
+    check_version(store, study, opt["new_version"])
+    models = load_chat_models(study.models, opt.get("datapath"))
+    desk = Desk(store, study, new_version=opt["new_version"])  # changes the store, so the models must be in order
+    return _WORLDS[study.kind]({**opt, "rater": names[0]}, [TerminalRater(opt), *models.values()], desk)
 
 
 def _user() -> str:
