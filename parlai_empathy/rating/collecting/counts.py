@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.chat.talk import DISTRESS
@@ -71,7 +72,7 @@ def counts_of(lobby: Lobby) -> CollectionCounts:
     by_emotion = Counter(talk["emotion"] for talk in whole)
     by_person = Counter(person for talk in whole for person in (talk["speaker"], talk["listener"]))
     described = {(prompt["rater"], prompt["situation"]) for prompt in prompts}  # one that is told again counts once
-    flagged.update(rater for rater, situation in described if speaks_of_self_harm(situation))
+    flagged.update(rater for rater, situation in described if _speaks_of_self_harm(situation))
     return CollectionCounts(
         (
             ("People", len(people)),
@@ -85,6 +86,12 @@ def counts_of(lobby: Lobby) -> CollectionCounts:
         tuple(Person(one.id, one.enrolled, by_person[one.id], flagged[one.id], one.excluded) for one in people),
         tuple(EmotionCount(one, chosen[one], by_emotion[one]) for one in EMOTIONS),
     )
+
+
+@lru_cache(maxsize=100_000)
+def _speaks_of_self_harm(situation: str) -> bool:
+    """Remember the result: a situation never changes, and the rules would take seconds for some thousands of them."""
+    return speaks_of_self_harm(situation)
 
 
 def _counts(talk: Row, out: set[str]) -> bool:

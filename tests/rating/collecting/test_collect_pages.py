@@ -13,6 +13,8 @@ from collecting_lab import EVIL, Lab, describe, judge, meet, prompt_form, said, 
 from web_visitor import Visitor
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat.distress import speaks_of_self_harm
+from parlai_empathy.rating.collecting import counts
 from parlai_empathy.rating.collecting.lobby import PATIENCE, Lobby
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.site import collect_site
@@ -462,6 +464,23 @@ def test_every_flagged_situation_is_counted(lab: Make) -> None:
     first.get("/talk")
     describe(first, "Then I tried to kill myself again.")
     assert "Messages and situations that mention self-harm 2" in site.admin().page.words
+
+
+def test_each_situation_is_searched_only_once_for_self_harm(lab: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+
+    def searching(text: str) -> bool:
+        searched.append(text)
+        return speaks_of_self_harm(text)
+
+    monkeypatch.setattr(counts, "speaks_of_self_harm", searching)
+    site = lab()
+    for text in ("I wanted to die in that pond.", "I won a heron."):
+        site.waiting(text)
+    boss = site.admin()
+    for _ in range(2):
+        assert "Messages and situations that mention self-harm 1" in boss.get("/admin").words
+    assert sorted(searched) == ["I wanted to die in that pond.", "I won a heron."]
 
 
 def test_flagged_situation_that_is_told_again_is_counted_once(lab: Make) -> None:
