@@ -35,7 +35,7 @@ class Offer:
     :param url: of the rating site, ``https``.
     :param title: shown in the workers' list, at most 128 characters.
     :param description: at most 2,000 characters.
-    :param reward: dollars for one rater, such as ``1.20``.
+    :param reward: dollars for one rater, such as ``1.20``; kept with two decimals.
     :param raters: how many raters are wanted.
     :param per_hit: how many raters share a HIT. From ten on, Mechanical Turk doubles its fee.
     :param minutes: time limit for a worker.
@@ -66,7 +66,7 @@ class Offer:
 
     def __post_init__(self) -> None:
         checked_url(self.url)
-        dollars("--reward", self.reward)
+        object.__setattr__(self, "reward", str(dollars("--reward", self.reward)))  # 1.2 and 1.20 are the same terms
         for name, (least, most) in _LIMITS.items():
             value = getattr(self, name)
             if not least <= value <= most:

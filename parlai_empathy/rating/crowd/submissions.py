@@ -93,15 +93,19 @@ class Work:
         return True
 
     def reject(self, pieces: Sequence[Piece], reason: str) -> int:
-        """Reject work: it is not paid, and the workers read the reason. Returns how many pieces were not yet rejected.
+        """Reject work: it is not paid, and the workers read the reason. Returns how many pieces were rejected now.
 
-        :raises OptionError: before anything is rejected, if one was approved, or the reason is empty.
+        A worker's approved pieces stay approved; others of theirs can still be rejected.
+
+        :raises OptionError: before anything is rejected, if all pieces of a worker were approved, or the reason is
+            empty.
         """
         if not reason.strip():
             raise OptionError("--reason is empty: give a fair one; the worker reads it, and their record suffers")
-        if approved := [piece.worker for piece in pieces if piece.status == APPROVED]:
+        others = {piece.worker for piece in pieces if piece.status != APPROVED}
+        if approved := [piece.worker for piece in pieces if piece.worker not in others]:
             raise OptionError(f"--workers {approved[0]}: their work was approved: it can no longer be rejected")
-        due = [piece for piece in pieces if piece.status != REJECTED]
+        due = [piece for piece in pieces if piece.status == SUBMITTED]
         for piece in due:
             self._settle(self._mturk.reject_assignment, "reject", piece, RequesterFeedback=reason)
         return len(due)

@@ -50,6 +50,12 @@ def test_days_are_converted_to_seconds() -> None:
     assert (offer.lifetime, offer.approval_delay) == (172_800, 259_200)
 
 
+@pytest.mark.parametrize("reward", ["1.2", "1.20", "01.20"])
+def test_equal_rewards_are_the_same_terms(reward: str) -> None:
+    assert Offer(**{**TERMS, "reward": reward}).as_record() == Offer(**{**TERMS, "reward": "1.20"}).as_record()
+    assert Offer(**{**TERMS, "reward": reward}).reward == "1.20"
+
+
 def test_dollars_have_two_decimals() -> None:
     assert dollars("--amount", "2") == Decimal("2.00")
     assert str(dollars("--amount", "0.5")) == "0.50"

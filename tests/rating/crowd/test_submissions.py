@@ -111,7 +111,17 @@ def test_rejection_needs_a_reason_and_can_be_reversed(shop: Shop) -> None:
         shop.work.reject([piece()], "But then again.")
 
 
-def test_nothing_is_rejected_if_one_piece_was_approved(shop: Shop) -> None:
+def test_second_piece_can_be_rejected_after_the_first_was_approved(shop: Shop) -> None:
+    def pieces() -> list[Piece]:
+        return shop.work.chosen(shop.work.pieces(), ["V"])
+
+    shop.approve()
+    assert shop.work.reject(pieces(), "You had judged everything before.") == 1
+    assert (shop.statuses()["A1"], shop.statuses()["A3"]) == ("Approved", "Rejected")
+    assert shop.work.reject(pieces(), "You had judged everything before.") == 0
+
+
+def test_nothing_is_rejected_if_all_work_of_one_worker_was_approved(shop: Shop) -> None:
     first, second, *_ = shop.work.pieces()
     shop.work.approve(second)
     with pytest.raises(OptionError, match=f"--workers {second.worker}: their work was approved"):
