@@ -138,14 +138,14 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
     """
     item, name = item_of(row), item_name(row, row["assignment"])
     check = dict(item.expected).get(row["question"]) if row["turn"] == WHOLE else None
-    return {
+    values = {
         "item": name if row["turn"] == WHOLE else f"{name}#{row['turn']}",
         "system": item.system,
         "other": item.other,
         "question": row["question"],
         "rater": row["rater"],
         "rating": _short(row["rating"]),
-        "text": without_carriage_returns(row["text"] or ""),
+        "text": row["text"] or "",
         "when": moment(row["given"]),
         "seconds": None if row["seconds"] is None else round(row["seconds"], 3),
         "study": row["study"],
@@ -156,8 +156,9 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
         "other_reply": item.other_source if is_present else item.other_source and FORMER,
         "side": ("right" if row["swapped"] else "left") if item.other else "",
         "number": row["number"],
-        "excluded": without_carriage_returns(row["excluded"] or ""),
+        "excluded": row["excluded"] or "",
     }
+    return {key: without_carriage_returns(value) if isinstance(value, str) else value for key, value in values.items()}
 
 
 def _short(number: float | None) -> float | int | None:

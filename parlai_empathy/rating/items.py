@@ -144,7 +144,7 @@ def _check(number: int, check: Check) -> Item:
 def _replies(study: Study) -> dict[str, list[_Reply]]:
     """The replies of each system. Replies to the same context have the same number, whatever the order of the logs."""
     systems = [system for one in study.systems for system in _systems(one.name, one.file)]
-    names = Counter(system.name for system in systems)
+    names = Counter(system.name.strip() for system in systems)  # files of ratings are read without outer blanks
     if twice := next((name for name, count in names.items() if count > 1 or name == GOLD), None):
         raise OptionError(f"{study.where}: systems: there are two named {twice}: give each a different name")
     if study.checks and CHECK in names:

@@ -108,6 +108,8 @@ def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
 def _whole(loader: _Loader, node: yaml.ScalarNode) -> str:
     text: str = loader.construct_scalar(node)
     text.encode()  # fails for lone surrogates, which escapes can produce and no store can hold
+    if "\0" in text:
+        raise yaml.constructor.ConstructorError(None, None, "a text contains a null character", node.start_mark)
     return text
 
 
@@ -201,8 +203,9 @@ def _model(where: str, name: object, file: object) -> ChatModel:
 
 
 def _named(where: str, name: object, file: object) -> tuple[str, str]:
-    if not isinstance(name, str) or not name.strip() or name == GOLD:
-        raise OptionError(f"{where}: {shown(name)} is not a valid name: expected a text other than {GOLD}, in quotes")
+    if not isinstance(name, str) or not name or name != name.strip() or name == GOLD:
+        expected = f"expected a text other than {GOLD}, in quotes, without blanks around it"
+        raise OptionError(f"{where}: {shown(name)} is not a valid name: {expected}")
     if not isinstance(file, str) or not file.strip():
         raise OptionError(f"{where}: {name} is {shown(file)}, expected a file")
     return name, file

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import math
 import reprlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from parlai_empathy.errors import OptionError
+
+_MOST = 10**9
 
 
 class Values:
@@ -51,7 +52,7 @@ class Values:
             raise self._wrong(key, "true or false")
         return value
 
-    def whole(self, key: str, default: int | None, least: int, most: int = 10**9, none: str = "") -> int | None:
+    def whole(self, key: str, default: int | None, least: int, most: int = _MOST, none: str = "") -> int | None:
         """A whole number from ``least`` to ``most``.
 
         :param none: the word that stands for None; empty if there is no such word.
@@ -60,21 +61,21 @@ class Values:
         if (none and value == none) or (value is None and default is None and key not in self._raw):
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            ends = f"from {least} to {most}" if most < 10**9 else f"of at least {least}"
+            ends = f"from {least} to {most}" if most < _MOST else f"of at least {least}"
             raise self._wrong(key, f"a whole number {ends}" + (f", or {none}" if none else ""))
         return value
 
-    def count(self, key: str, default: int, least: int, most: int = 10**9) -> int:
+    def count(self, key: str, default: int, least: int, most: int = _MOST) -> int:
         """A whole number from ``least`` to ``most``, never None."""
         value = self.whole(key, default, least, most)
         assert value is not None
         return value
 
     def positive(self, key: str, default: float) -> float:
-        """A number above 0."""
+        """A number above 0, at most 10^9."""
         value = self._raw.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-            raise self._wrong(key, "a number above 0")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST:
+            raise self._wrong(key, f"a number above 0, at most {_MOST:,}")
         return float(value)
 
     def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:

@@ -109,6 +109,16 @@ def test_carriage_returns_do_not_split_rows(
         assert [one.text for one in ratings_of(path)] == ["a\nb\nc"]
 
 
+def test_carriage_returns_in_names_do_not_split_rows(store: Store, study_of: Make, tmp_path: Path) -> None:
+    log = {"context": ["x"], "reply": "y", "item": "a\rb"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(log) + "\n")
+    desk = Desk(store, study := study_of(LIKERT, systems={"A\rB": "a.jsonl"}))
+    desk.answer(next_item(desk, "a").id, "a", {"liking": 4})
+    for suffix in ("csv", "jsonl"):
+        write_export(store, study.name, path := tmp_path / f"ratings.{suffix}")
+        assert [(one.item, one.system, one.reply) for one in ratings_of(path)] == [("a\nb", "A\nB", "a\nb")]
+
+
 def test_side_column_is_where_system_was_shown(store: Store, study_of: Make, write_log: Log) -> None:
     desk = Desk(store, study_of(PAIRWISE, systems={"A": write_log("A", 4), "B": write_log("B", 4)}))
     stood = {}
