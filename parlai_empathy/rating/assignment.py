@@ -97,9 +97,9 @@ def can_resume(t: Transaction, study: Study, row: Row, total: int) -> bool:
     )
     found = query_progress(t, study, row["rater"])()
     every, checks = found.count(OPEN, DONE), _checks(found)
-    has, most = (
-        (checks, study.checks_per_rater) if row["is_check"] else (every - checks, total - study.checks_per_rater)
-    )
+    has, most = checks, study.checks_per_rater
+    if not row["is_check"]:  # `total` also has the checks of an earlier version that had more of them
+        has, most = every - checks, total - max(checks, study.checks_per_rater)
     if every >= total or has >= most or any(item["filled"] >= item["quota"] for item in items()):
         return False
     return bool(row["is_check"]) or not _swaps(study) or _side(found, row["arm"]) in (None, row["swapped"])

@@ -30,6 +30,8 @@ _SUBJECTS = """SELECT count(DISTINCT subject) AS many FROM rating_items
 _FORMER_SUBJECTS = """SELECT rater, count(*) AS many FROM rating_assignments
     WHERE study = :study AND version <> :version AND is_check = 0 AND state = 'done' AND subject NOT IN
         (SELECT subject FROM rating_items WHERE study = :study AND version = :version) GROUP BY rater"""
+_FORMER_CHECKS = """SELECT rater, count(*) AS many FROM rating_assignments
+    WHERE study = :study AND version <> :version AND is_check = 1 AND state = 'done' GROUP BY rater"""
 
 
 class Desk:
@@ -52,7 +54,7 @@ class Desk:
         self.study = study
         self.clock = clock
         register(store, study, new_version, clock())
-        self._subjects, self._met_before = self._count_subjects()
+        self._subjects, self._met_before, self._checked_before = self._count_before()
         self._time = 60.0 * study.minutes
 
     def writing(self) -> AbstractContextManager[Transaction]:
@@ -256,19 +258,23 @@ class Desk:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _count_subjects(self) -> tuple[int, dict[str, int]]:
-        """The number of subjects without gold checks, and by rater the number of those that they answered in earlier
-        versions and that this version no longer has.
+    def _count_before(self) -> tuple[int, dict[str, int], dict[str, int]]:
+        """The number of subjects without gold checks; by rater the number of those that they answered in earlier
+        versions and that this version no longer has; and by rater the number of checks answered in earlier versions.
         """
         own = {"study": self.study.name, "version": self.study.version}
         with self.store.reading() as t:
-            there, before = t.ask(_SUBJECTS, **own), t.ask(_FORMER_SUBJECTS, **own)
-            return int(there()[0]["many"]), {row["rater"]: int(row["many"]) for row in before()}
+            there, *before = t.ask(_SUBJECTS, **own), t.ask(_FORMER_SUBJECTS, **own), t.ask(_FORMER_CHECKS, **own)
+            met, checked = ({row["rater"]: int(row["many"]) for row in rows()} for rows in before)
+            return int(there()[0]["many"]), met, checked
 
     def _total(self, rater: str) -> int:
-        """How many items a rater gets over all versions: a small study may have fewer than ``items_per_rater``."""
+        """How many items a rater gets over all versions: a small study may have fewer than ``items_per_rater``. Checks
+        come on top, also those of an earlier version that had more.
+        """
         subjects = self._subjects + self._met_before.get(rater, 0)
-        return min(self.study.items_per_rater, subjects) + self.study.checks_per_rater
+        checks = max(self.study.checks_per_rater, self._checked_before.get(rater, 0))
+        return min(self.study.items_per_rater, subjects) + checks
 
     def _held(self, rater: str, now: float) -> Assignment | None:
         """The rater's open item, if nearly all of its time is left, so that nothing needs to be written."""

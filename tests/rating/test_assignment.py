@@ -20,7 +20,7 @@ from parlai_empathy.rating import registration
 from parlai_empathy.rating.assignment import check_places, lots
 from parlai_empathy.rating.desk import Desk
 from parlai_empathy.rating.items import Item
-from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
+from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome, Progress
 from parlai_empathy.rating.questions import Likert, Preference
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study import Check, Study
@@ -296,6 +296,33 @@ def test_check_already_seen_is_replaced_by_an_item(monkeypatch: pytest.MonkeyPat
     assert found.item.is_check
     rest = rate_all(Desk(store, study, clock, new_version=True), rater)
     assert [(one.number, one.item.is_check) for one in rest] == [(2, False), (3, False), (4, False)]
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_checks_of_a_former_version_do_not_take_the_place_of_items(
+    monkeypatch: pytest.MonkeyPatch, store: Store, clock: Clock, kept: int
+) -> None:
+    """The former version has two checks for each rater, the new one ``kept``; a rater gets three items in all."""
+    gold = [Item(f"check-{n}", f"check-{n}", "check", "x", expected=(("liking", 1.0),)) for n in (1, 2)]
+    checks = tuple(Check((), f"check {n}", (("liking", 1.0),)) for n in (1, 2))
+    former = replace(SINGLE, items_per_rater=3, checks=checks, checks_per_rater=2)
+    study = replace(former, checks=checks[:kept], checks_per_rater=kept)
+    items = singles(systems=1, contexts=4)
+    monkeypatch.setattr(registration, "items_of", lambda study: [*items, *gold[: len(study.checks)]])
+    rater = next(one for one in (f"r{n}" for n in range(1000)) if check_places(former, one, 5) == {1, 2})
+    assert [found.item.is_check for found in rate_all(Desk(store, former, clock), rater, at_most=3)] == [
+        True,
+        True,
+        False,
+    ]
+    new = Desk(store, study, clock, new_version=True)
+    assert new.progress(rater) == Progress(3, 5)
+    late = new.next_item(rater)
+    assert isinstance(late, Assignment)
+    clock.now += 60 * study.minutes + 1
+    assert [found.item.is_check for found in rate_all(new, rater)] == [False, False]
+    assert new.progress(rater) == Progress(5, 5)
+    assert new.next_item(rater) is Nothing.DONE
 
 
 def test_newcomer_is_not_assigned_a_check_alone(desk_of: Callable[..., Desk]) -> None:
