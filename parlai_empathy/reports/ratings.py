@@ -63,8 +63,9 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
         raise NotComputableError(
             f"item {large.item!r} is rated {large.rating:g} by {large.rater!r}: beyond any scale: correct it"
         )
-    raters = judge_raters(ratings, wishes.tolerance)
-    excluded = _excluded(ratings, raters, wishes)
+    given = {**excluded_in_study(ratings), **wishes.excluded}
+    raters = judge_raters(ratings, wishes.tolerance, given)
+    excluded = _excluded(raters, given, wishes)
     left = without(ratings, excluded)
     if not left:
         raise NotComputableError(f"all {len(raters)} raters are left out: no ratings remain")
@@ -89,10 +90,12 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
     )
 
 
-def _excluded(ratings: Sequence[Rating], raters: Sequence[Rater], wishes: Wishes) -> dict[str, str]:
-    """Return the excluded raters, in the order of ``raters``, each with the reason."""
-    flagged = reasons(raters) if wishes.exclude_flagged else {}
-    both = {**flagged, **excluded_in_study(ratings), **wishes.excluded}
+def _excluded(raters: Sequence[Rater], given: Mapping[str, str], wishes: Wishes) -> dict[str, str]:
+    """Return the excluded raters, in the order of ``raters``, each with the reason.
+
+    :param given: those whom the study or the user excludes.
+    """
+    both = {**(reasons(raters) if wishes.exclude_flagged else {}), **given}
     return {one.name: both[one.name] for one in raters if one.name in both}
 
 

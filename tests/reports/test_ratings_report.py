@@ -95,6 +95,8 @@ def test_excluded_raters_are_listed_and_kept_out_of_results() -> None:
     for title in ("Mean ratings with intervals", "Differences between systems", "Win, tie, lose", "Agreement: empathy"):
         assert tables(report)[title].rows == tables(without)[title].rows
     assert [row[9] for row in tables(report)["Raters"].rows if row[0] == "w1"] == ["yes"]  # still analysed
+    others = [row for row in tables(report)["Raters"].rows if row[0] != "w1"]
+    assert others == tables(without)["Raters"].rows
     assert "Left out" not in tables(report_of(ratings))
 
 
@@ -112,7 +114,10 @@ def test_exclude_flagged_excludes_flagged_raters() -> None:
 
 def test_raters_excluded_in_the_study_are_excluded() -> None:
     ratings = [replace(one, excluded="asked to be" if one.rater == "w1" else "") for one in study()]
-    assert [list(row) for row in tables(report_of(ratings))["Left out"].rows] == [["w1", 33, "asked to be"]]
+    report = report_of(ratings)
+    assert [list(row) for row in tables(report)["Left out"].rows] == [["w1", 33, "asked to be"]]
+    without = report_of([one for one in ratings if one.rater != "w1"])
+    assert [row for row in tables(report)["Raters"].rows if row[0] != "w1"] == tables(without)["Raters"].rows
 
 
 def test_study_exclusion_reason_takes_precedence_over_flags() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -43,18 +43,19 @@ class Rater:
     flags: dict[str, str] = field(default_factory=dict)
 
 
-def judge_raters(ratings: Sequence[Rating], tolerance: float = 0.0) -> list[Rater]:
+def judge_raters(ratings: Sequence[Rating], tolerance: float = 0.0, excluded: Container[str] = ()) -> list[Rater]:
     """Compute the statistics and flags of all raters of a file, in the order of its rows.
 
     :param tolerance: by how many points the answer to a check on a scale may differ from the right one.
+    :param excluded: raters with whom nobody is compared. They are themselves compared with the others.
     """
     answers = sort_answers(ratings)
     raters = {one.rater: Rater(one.rater) for one in ratings}
     _count(raters, answers)
-    _straight(raters, answers)
-    _speeds(raters, ratings)
+    _straight(raters, answers, excluded)
+    _speeds(raters, ratings, excluded)
     _checks(raters, answers, tolerance)
-    _others(raters, answers)
+    _others(raters, answers, excluded)
     _texts(raters, answers)
     return list(raters.values())
 
@@ -83,7 +84,7 @@ def _count(raters: dict[str, Rater], answers: Answers) -> None:
         raters[name].texts = len(mine)
 
 
-def _straight(raters: dict[str, Rater], answers: Answers) -> None:
+def _straight(raters: dict[str, Rater], answers: Answers, excluded: Container[str]) -> None:
     """Comparisons are judged by side of the page: a rater who always prefers the same system may be right."""
     scores = _said([(one.rater, one.question, one.rating or 0.0) for one in answers.scores])
     for name, mine in scores.items():
@@ -97,8 +98,8 @@ def _straight(raters: dict[str, Rater], answers: Answers) -> None:
     for rule, by_rater in ((rater_rules.straight_lining, scores), (rater_rules.one_side, _said(sides))):
         for name, mine in by_rater.items():
             if len({value for _, value in mine}) == 1:  # comparing with all others is slow
-                others = [one for other, theirs in by_rater.items() if other != name for one in theirs]
-                _note(raters[name], "straight-lining", rule(mine, others))
+                others = [said for other, said in by_rater.items() if other != name and other not in excluded]
+                _note(raters[name], "straight-lining", rule(mine, [one for said in others for one in said]))
 
 
 def _said(answers: Sequence[tuple[str, str, float]]) -> dict[str, list[tuple[str, float]]]:
@@ -108,7 +109,7 @@ def _said(answers: Sequence[tuple[str, str, float]]) -> dict[str, list[tuple[str
     return found
 
 
-def _speeds(raters: dict[str, Rater], ratings: Sequence[Rating]) -> None:
+def _speeds(raters: dict[str, Rater], ratings: Sequence[Rating], excluded: Container[str]) -> None:
     """Each question of a page has the time of the whole page: a page counts once, with its longest time."""
     pages: dict[str, dict[Unit, float]] = defaultdict(dict)
     for one in ratings:
@@ -116,7 +117,7 @@ def _speeds(raters: dict[str, Rater], ratings: Sequence[Rating]) -> None:
             pages[one.rater][one.unit] = max(one.seconds, pages[one.rater].get(one.unit, 0.0))
     for name, times in pages.items():
         raters[name].seconds = float(median(times.values()))
-    everybody = [one.seconds for one in raters.values() if one.seconds is not None]
+    everybody = [one.seconds for one in raters.values() if one.seconds is not None and one.name not in excluded]
     for name, times in pages.items():
         _note(raters[name], "speed", rater_rules.speed(list(times.values()), everybody))
 
@@ -134,13 +135,13 @@ def _checks(raters: dict[str, Rater], answers: Answers, tolerance: float) -> Non
         _note(raters[name], "checks", rater_rules.gold_checks(raters[name].failed, len(mine)))
 
 
-def _others(raters: dict[str, Rater], answers: Answers) -> None:
+def _others(raters: dict[str, Rater], answers: Answers, excluded: Container[str]) -> None:
     """Correlate each rater with the mean of the others. All questions are pooled, each centred on its mean: that one
     question gets higher ratings than another is not agreement.
     """
     found: dict[str, list[list[_Shared]]] = defaultdict(list)
     for ratings in _by_question(answers.rated).values():
-        for name, shared in _shared(ratings).items():
+        for name, shared in _shared(ratings, excluded).items():
             found[name].append(shared)
     for name, questions in found.items():
         raters[name].shared = len({unit for shared in questions for unit, _, _ in shared})
@@ -149,9 +150,10 @@ def _others(raters: dict[str, Rater], answers: Answers) -> None:
     known = {
         name: one.correlation for name, one in raters.items() if one.correlation is not None and one.shared >= fewest
     }
-    if len(known) < rater_rules.FEWEST_RATERS:
+    compared = [correlation for name, correlation in known.items() if name not in excluded]
+    if len(compared) < rater_rules.FEWEST_RATERS:
         return
-    middle = median(known.values())
+    middle = median(compared)
     for name, correlation in known.items():
         _note(raters[name], "others", rater_rules.disagrees_with_others(correlation, raters[name].shared, middle))
 
@@ -160,17 +162,21 @@ _Shared = tuple[Unit, float, float]
 """A unit, a rater's rating of it, and the mean rating of the others."""
 
 
-def _shared(ratings: Sequence[Rating]) -> dict[str, list[_Shared]]:
+def _shared(ratings: Sequence[Rating], excluded: Container[str]) -> dict[str, list[_Shared]]:
     """For one question, each rater's units that others rated too, in standard deviations of the question's ratings."""
-    spread = float(np.std([one.rating for one in ratings if one.rating is not None])) or 1.0
+    compared = [one.rating for one in ratings if one.rating is not None and one.rater not in excluded]
+    spread = float(np.std(compared or [0.0])) or 1.0
     units: dict[Unit, list[tuple[str, float]]] = defaultdict(list)
     for one in ratings:
         units[one.unit].append((one.rater, (one.rating or 0.0) / spread))
     found: dict[str, list[_Shared]] = defaultdict(list)
     for unit, said in units.items():
-        total = sum(value for _, value in said)
-        for name, value in said if len(said) > 1 else []:
-            found[name].append((unit, value, (total - value) / (len(said) - 1)))
+        values = [value for name, value in said if name not in excluded]
+        total, many = sum(values), len(values)
+        for name, value in said:
+            own = int(name not in excluded)
+            if many > own:
+                found[name].append((unit, value, (total - own * value) / (many - own)))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +15,8 @@ TURN = {"left": "right", "right": "left"}
 SAYINGS = ["What did you tell her?", "That must have been hard.", "When will you know more?", "I would have left, too."]
 
 
-def by_name(ratings: list[Rating], tolerance: float = 0.0) -> dict[str, Rater]:
-    return {one.name: one for one in judge_raters(ratings, tolerance)}
+def by_name(ratings: list[Rating], tolerance: float = 0.0, excluded: Sequence[str] = ()) -> dict[str, Rater]:
+    return {one.name: one for one in judge_raters(ratings, tolerance, excluded)}
 
 
 def study(seed: int = 0) -> list[Rating]:
@@ -178,3 +179,23 @@ def test_check_tolerance_does_not_apply_to_inferred_choices() -> None:
     ratings = [Rating(str(i), "Ann", "who", value, "A", text=text) for i, (value, text) in enumerate(who)]
     ratings.append(Rating("c", "Ann", "who", 2.0, "check", text="a machine", check=1.0))
     assert by_name(ratings, tolerance=1.0)["Ann"].failed == 1
+
+
+def test_included_raters_are_judged_as_if_the_excluded_were_not_there() -> None:
+    ratings, excluded = study(), ("w1", "w5")
+    found = by_name(ratings, excluded=excluded)
+    without = by_name([one for one in ratings if one.rater not in excluded])
+    assert {name: one for name, one in found.items() if name not in excluded} == without
+    assert found["w6"].correlation != by_name(ratings)["w6"].correlation
+
+
+def test_excluded_rater_is_compared_with_the_included_ones() -> None:
+    """The third rater is excluded; the fourth, who is excluded too, says the opposite of the first two."""
+    values = {"ann": (1, 2, 4, 5), "bob": (1, 3, 4, 5), "cid": (3, 3, 1, 5), "dot": (5, 4, 2, 1)}
+    ratings = [Rating(f"i{n}", name, "q", float(value)) for name, row in values.items() for n, value in enumerate(row)]
+    found = by_name(ratings, excluded=("cid", "dot"))
+    means = [1.0, 2.5, 4.0, 5.0]
+    assert found["cid"].correlation == pytest.approx(np.corrcoef(values["cid"], means)[0, 1])
+    assert found["dot"].correlation == pytest.approx(np.corrcoef(values["dot"], means)[0, 1])
+    assert found["ann"].correlation == pytest.approx(np.corrcoef(values["ann"], values["bob"])[0, 1])
+    assert {one.shared for one in found.values()} == {4}
