@@ -8,6 +8,7 @@ from typing import Any
 from parlai_empathy.errors import OptionError
 
 _NO_TASK = "--task is missing: name the data, such as -t empathy:empathetic_dialogues"
+_OF_COMMANDS = {"metrics", "seed"}  # options of some commands that teachers use too
 
 
 def report_missing_task(worlds: Any) -> None:
@@ -89,17 +90,19 @@ def report_unknown_after_task(teachers: Any) -> None:
 
     @functools.wraps(add_flags)
     def _add_task_flags_to_agent_opt(agent: Any, opt: Any, flags: str) -> None:
-        given = [part.partition("=")[0].replace("-", "_") for part in flags.split(":") if "=" in part]
-        unknown = [name for name in given if name not in opt]  # a command's parser sets all options of its tasks
         add_flags(agent, opt, flags)
-        if unknown and getattr(agent, "__module__", "").startswith("parlai_empathy."):
-            _check_known(unknown, agent, opt, flags)
+        given = [part.partition("=")[0].replace("-", "_") for part in flags.split(":") if "=" in part]
+        if given and getattr(agent, "__module__", "").startswith("parlai_empathy."):
+            _check_known(given, agent, opt, flags)
 
     teachers._add_task_flags_to_agent_opt = _add_task_flags_to_agent_opt
 
 
 def _check_known(names: list[str], teacher: Any, opt: Any, task: str) -> None:
-    """Raise :class:`OptionError` unless all names are options of the teacher, of its mutators or of every command."""
+    """Raise :class:`OptionError` unless the teacher uses all names: its options, its mutators', those of all commands.
+
+    The options in ``opt`` are more: also those of the command, the agent, and the other tasks of a union.
+    """
     from parlai.core.mutators import Mutator
     from parlai.core.params import ParlaiParser
 
@@ -110,6 +113,6 @@ def _check_known(names: list[str], teacher: Any, opt: Any, task: str) -> None:
         return {action.dest for action in parser._actions} - {"help"}
 
     own = options_of(teacher)
-    known = own | options_of(*Mutator.load_mutator_types(opt.get("mutators")), everywhere=True)
+    known = own | options_of(*Mutator.load_mutator_types(opt.get("mutators")), everywhere=True) | _OF_COMMANDS
     if strange := [name for name in names if name not in known]:
         raise OptionError(f"-t {task}: there is no option {strange[0]}; the task has {', '.join(sorted(own))}")

@@ -77,6 +77,8 @@ def test_unrepaired_parlai_raises_generic_errors() -> None:
     [
         ("empathy:reddit:edition=sample:reddit_histroy=1", "reddit_histroy"),
         ("epitome:edition=sample,empathy:red:edition=sample:red-kappa=2", "red_kappa"),  # which only dimensions have
+        ("empathy:red:edition=sample:dd_history=1,empathy:daily_dialog:edition=sample", "dd_history"),
+        ("empathy:red:edition=sample:num_examples=1", "num_examples"),  # an option of the command, not of its teachers
     ],
 )
 def test_unknown_option_after_a_task_raises_option_error(task: str, name: str) -> None:
@@ -87,9 +89,10 @@ def test_unknown_option_after_a_task_raises_option_error(task: str, name: str) -
 
 
 @pytest.mark.parametrize(
-    "more", ["red_context=false", "hide_labels=true", "mutators=episode_shuffle:preserve_context=true"]
+    "more",
+    ["red_context=false", "hide_labels=true", "metrics=bleu", "mutators=episode_shuffle:preserve_context=true"],
 )
-def test_options_of_task_command_or_mutator_are_known(more: str) -> None:
+def test_options_of_task_teachers_or_mutator_are_known(more: str) -> None:
     """Even if the caller's own options lack them."""
     (teacher,) = create_task_agent_from_taskname(Opt(task=f"empathy:red:edition=sample:{more}", datatype="valid"))
     assert teacher.num_examples() == 20
