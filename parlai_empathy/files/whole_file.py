@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,8 @@ from parlai_empathy.files.unfinished import own_file
 @contextmanager
 def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside ``path`` to write to; at the end rename it to ``path``, or delete it on an error.
+
+    A file that is replaced keeps its permissions.
 
     :param is_shared: whether several processes may write ``path`` at once. If so, each has its own temporary path, and
         leftovers of killed processes are deleted; otherwise the next write overwrites a leftover.
@@ -25,6 +28,8 @@ def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
     unfinished = own_file(path) if is_shared else path.parent / f"{path.name}.unfinished"
     try:
         yield unfinished
+        with suppress(OSError):  # there is none yet, or the file system has no permissions
+            shutil.copymode(path, unfinished)
         unfinished.replace(path)
     finally:
         with suppress(OSError):  # do not hide the original error

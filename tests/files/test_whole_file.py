@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,15 @@ def test_symlink_is_kept_and_its_target_written(tmp_path: Path) -> None:
     write_whole(tmp_path / "link.txt", "new")
     assert (tmp_path / "link.txt").is_symlink()
     assert [path.read_text() for path in folder.iterdir()] == ["new"]
+
+
+def test_new_file_has_usual_permissions_and_replaced_file_keeps_its_own(tmp_path: Path) -> None:
+    (usual := tmp_path / "usual.txt").write_text("written by Python alone")
+    write_whole(path := tmp_path / "a.csv", "old")
+    assert path.stat().st_mode == usual.stat().st_mode
+    path.chmod(0o600)  # people's answers that nobody else may read
+    write_whole(path, "new")
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o600)
 
 
 def test_named_pipe_is_written_to(tmp_path: Path) -> None:
