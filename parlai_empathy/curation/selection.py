@@ -166,7 +166,7 @@ def write(tables: Iterator[Any], file: Path, with_ids: bool) -> Counter[str]:
     sources = Counter[str]()
     with (
         whole_file(file) as unfinished,
-        parquet.ParquetWriter(unfinished, schema(with_ids), compression="zstd") as writer,
+        parquet.ParquetWriter(unfinished, schema(with_ids), compression="zstd", write_page_checksum=True) as writer,
     ):
         for table in tables:
             writer.write_table(table)

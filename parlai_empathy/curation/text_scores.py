@@ -45,11 +45,13 @@ def score_texts(engine: Engine, view: str, query: str, scorer: TextScorer, folde
     folder.mkdir(parents=True, exist_ok=True)
     count = engine.rows(f"SELECT count(*) FROM ({query}) AS texts")[0][0]
     files = [folder / f"{number:06}.parquet" for number in range((count + BATCH - 1) // BATCH)]
-    done = next((number for number, file in enumerate(files) if not file.is_file()), len(files))
+    lacking = [file for file in files if not _is_whole(file)]
+    done = files.index(lacking[0]) if lacking else len(files)
     rest = f"SELECT name, text FROM ({query}) AS texts ORDER BY name LIMIT {count} OFFSET {done * BATCH}"
     with tqdm(total=count, initial=min(count, done * BATCH), unit="text", desc=view, disable=None) as bar:
         for file, batch in zip(files[done:], exactly(engine, rest, BATCH), strict=True):
-            _write(file, batch["name"], _millionths(scorer, batch["text"].to_pylist()))
+            if file in lacking:
+                _write(file, batch["name"], _millionths(scorer, batch["text"].to_pylist()))
             bar.update(len(batch))
     if not files:
         files = [folder / "empty.parquet"]
@@ -65,10 +67,21 @@ def _millionths(scorer: TextScorer, texts: Sequence[str]) -> NDArray[np.int64]:
     return np.clip(np.rint(scores * MILLION), 0, MILLION).astype(np.int64)
 
 
+def _is_whole(file: Path) -> bool:
+    """Whether a batch exists and is undamaged."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    try:
+        return bool(parquet.read_table(file, page_checksum_verification=True).column_names == ["name", "value"])
+    except (OSError, pyarrow.ArrowException):
+        return False
+
+
 def _write(file: Path, names: Any, values: NDArray[np.int64]) -> None:
     """Write a batch atomically."""
     import pyarrow
     import pyarrow.parquet as parquet
 
     with whole_file(file) as unfinished:
-        parquet.write_table(pyarrow.table({"name": names, "value": values}), unfinished)
+        parquet.write_table(pyarrow.table({"name": names, "value": values}), unfinished, write_page_checksum=True)

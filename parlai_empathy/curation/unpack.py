@@ -1,8 +1,8 @@
 """Unpack each dump into a part: a Parquet file of its lines, parsed and checked, and a count of what became of them.
 
 Parts are kept, so that a killed run resumes with the next dump, and a run with other constants reuses all parts. Parts
-of broken dumps are made again, because next time more may be readable. A part gets its final name only when it is
-complete. No part contains an author's name.
+of broken dumps are made again, because next time more may be readable; so are damaged parts. A part gets its final name
+only when it is complete. No part contains an author's name.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from parlai_empathy.curation.posts import posts_query
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
+from parlai_empathy.tasks.builder import sha256_of
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
 
 _SPILLED = "spilled"  # folder of data that exceed DuckDB's memory limit; by default it would be in the current folder
@@ -104,15 +105,13 @@ def _key(dump: Path) -> str:
 
 
 def _kept(file: Path) -> Part | None:
-    """Return the existing part, if it is complete and covers its whole dump."""
-    import pyarrow.parquet as parquet
-
+    """Return the existing part, if it is undamaged and covers its whole dump."""
     try:
-        part = Part(file, _read_account(file.with_suffix(".json")))
-        is_whole = parquet.read_metadata(file).num_rows == part.account.lines
+        account, sha256 = _read_account(file.with_suffix(".json"))
+        is_whole = sha256_of(file) == sha256
     except (OSError, ValueError, TypeError, KeyError):  # truncated, damaged or missing
         return None
-    return part if is_whole and not part.account.broken else None
+    return Part(file, account) if is_whole and not account.broken else None
 
 
 def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
@@ -128,7 +127,7 @@ def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
         if lines.broken:
             logging.warning(lines.broken)  # the card says so too, but too few posts may be left for a card
         account.broken = lines.broken
-        _write_account(account, file.with_suffix(".json"))
+        _write_account(account, sha256_of(unfinished), file.with_suffix(".json"))
     return Part(file, account)
 
 
@@ -178,10 +177,12 @@ def _account(database: Any, dump: Path, part: str) -> Account:
     return account
 
 
-def _write_account(account: Account, file: Path) -> None:
-    write_whole(file, json.dumps(vars(account), indent=1) + "\n")
+def _write_account(account: Account, sha256: str, file: Path) -> None:
+    write_whole(file, json.dumps({**vars(account), "sha256": sha256}, indent=1) + "\n")
 
 
-def _read_account(file: Path) -> Account:
+def _read_account(file: Path) -> tuple[Account, str]:
+    """Return a part's account, and its SHA-256."""
     record = json.loads(file.read_text(encoding="utf-8"))
-    return Account(**{**record, "bad": Counter(record["bad"])})
+    sha256 = record.pop("sha256")
+    return Account(**{**record, "bad": Counter(record["bad"])}), sha256

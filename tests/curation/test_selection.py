@@ -22,7 +22,8 @@ from parlai_empathy.curation.engine import Engine, open_engine
 from parlai_empathy.curation.negative_samples import GENERIC, KINDS
 from parlai_empathy.curation.recipe import Recipe
 from parlai_empathy.curation.selection import CLASSES, Chosen, choose, clean_all, schema, write
-from parlai_empathy.errors import NotComputableError
+from parlai_empathy.errors import DataError, NotComputableError
+from parlai_empathy.tasks.red.parquet import read_parquet
 from parlai_empathy.tasks.reddit.cleaning import clean, decoded
 
 
@@ -246,6 +247,22 @@ def test_red_parquet_is_written_atomically(tmp_path: Path) -> None:
     assert write(tables(False), tmp_path / "red.parquet", True) == {"reaction": 2, "copy": 1}
     assert parquet.read_table(tmp_path / "red.parquet").schema == schema(True)
     assert [path.name for path in tmp_path.iterdir()] == ["red.parquet"]
+
+
+@pytest.mark.parametrize("name", ["post", "parent", "engagement"])
+def test_wrong_byte_in_red_parquet_is_noticed(
+    curated: tuple[Any, list[dict[str, Any]]], tmp_path: Path, name: str
+) -> None:
+    """Compressed data can be read in spite of it, as another text or number."""
+    table = pyarrow.Table.from_pylist(curated[1], schema=schema(True))
+    write(iter([table]), file := tmp_path / "red.parquet", True)
+    assert len(list(read_parquet(file))) == len(table)
+    chunk = parquet.read_metadata(file).row_group(0).column(schema(True).names.index(name))
+    content = bytearray(file.read_bytes())
+    content[chunk.dictionary_page_offset + chunk.total_compressed_size // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DataError, match=rf"^{file}, after row 0: it cannot be read as Parquet \("):
+        list(read_parquet(file))
 
 
 def test_numeric_columns_are_finite(curated: tuple[Any, list[dict[str, Any]]]) -> None:

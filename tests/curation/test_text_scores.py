@@ -88,6 +88,15 @@ def test_failing_scorer_loses_only_the_current_batch(engine: Engine, tmp_path: P
     assert (rest.asked, scores(engine)) == (BATCHES[done:], EXPECTED)
 
 
+@pytest.mark.parametrize("change", [lambda whole: whole.replace(b"t1_04", b"t1_94"), lambda whole: whole[:-9]])
+def test_damaged_batch_is_scored_again(engine: Engine, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+    score_texts(engine, "found", QUERY, Lengths(), tmp_path / "kept")
+    (damaged := tmp_path / "kept" / "000001.parquet").write_bytes(change(damaged.read_bytes()))
+    rest = Lengths()
+    score_texts(engine, "found", QUERY, rest, tmp_path / "kept")
+    assert (rest.asked, scores(engine)) == (BATCHES[1:2], EXPECTED)
+
+
 def test_no_texts_yield_no_scores(engine: Engine, tmp_path: Path) -> None:
     for _ in range(2):
         score_texts(engine, "found", f"SELECT * FROM ({QUERY}) WHERE false", Lengths(fails_at=0), tmp_path / "kept")

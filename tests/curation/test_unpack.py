@@ -118,6 +118,18 @@ def test_damaged_part_is_rebuilt(tmp_path: Path, suffix: str, left: int) -> None
     assert len(rows(part)) == 60
 
 
+@pytest.mark.parametrize("place", [0.1, 0.2, 0.3, 0.9])
+def test_part_with_a_wrong_byte_in_the_middle_is_rebuilt(tmp_path: Path, place: float) -> None:
+    """Compressed data can be read in spite of it, as another text."""
+    dump = write_dump(tmp_path / "a.jsonl", POSTS)
+    (part,) = unpacked([dump], tmp_path / "parts")
+    whole, expected = bytearray(part.file.read_bytes()), rows(part)
+    whole[int(len(whole) * place)] ^= 1
+    part.file.write_bytes(whole)
+    assert unpacked([dump], tmp_path / "parts") == [part]
+    assert rows(part) == expected
+
+
 @pytest.mark.parametrize("content", ["[]", "{}", '{"dump": "a", "bad": 3}', '{"bad": {}, "lines": "60", "dump": 1}'])
 def test_part_with_invalid_account_is_rebuilt(tmp_path: Path, content: str) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)

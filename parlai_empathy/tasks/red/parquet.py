@@ -27,7 +27,7 @@ def read_parquet(path: str | Path) -> Iterator[RedPost]:
         ) from error
     row = 0
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             _check_types(path, file.schema_arrow)
             for batch in file.iter_batches(columns=list(COLUMNS)):
                 for fields in batch.to_pylist():
