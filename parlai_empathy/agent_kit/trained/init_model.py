@@ -93,6 +93,20 @@ def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -
                 typed[name] = theirs[name]
 
 
+def known_choices(known: Mapping[str, Any], tokens: Iterable[str]) -> dict[str, Any]:
+    """Return the options that are known before an agent's own are parsed, with the tokenization of ``--init-model``.
+
+    So an option that selects a pretrained model also brings its defaults, such as a learning rate that suits it.
+
+    :param known: the options that ParlAI knows already.
+    :param tokens: options that define tokenization.
+    :raises ModelFileError: if the other model's options cannot be read.
+    """
+    path = known.get("init_model")
+    theirs = model_options(path) if path and is_file(path) and is_file(f"{path}.opt") else {}
+    return {**known, **{name: theirs[name] for name in tokens if theirs.get(name) is not None}}
+
+
 def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None:
     """Save the dictionary of ``--init-model`` beside the new model, where ParlAI has built one from the new task."""
     if opt.get("model_file") and is_primary_worker():

@@ -24,6 +24,7 @@ from parlai_empathy.agent_kit.options.common import (
     flag,
 )
 from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, set_first_defaults
+from parlai_empathy.agent_kit.trained.init_model import known_choices
 from parlai_empathy.agents.generative.dictionary import PEERS
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
@@ -159,7 +160,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     add_precision(group)
     _add_beam(group)
     _allow_diverse_beam(parser)
-    set_first_defaults(parser, partial_opt)
+    set_first_defaults(parser, known_choices(partial_opt, OF_TOKENS))
     return parser
 
 

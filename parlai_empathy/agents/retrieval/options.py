@@ -24,6 +24,7 @@ from parlai_empathy.agent_kit.options.common import (
     flag,
 )
 from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, set_first_defaults
+from parlai_empathy.agent_kit.trained.init_model import known_choices
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.hugging_face import MINILM, longest_text
@@ -129,7 +130,7 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
     _add_pretrained(group)
     _add_training(group)
     _add_pool(group)
-    set_first_defaults(parser, partial_opt)
+    set_first_defaults(parser, known_choices(partial_opt, OF_TOKENS))
     return parser
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from parlai.core.opt import Opt
+from parlai.core.script import superscript_main
 from parlai.core.torch_agent import TorchAgent
 from parlai.scripts.train_model import TrainLoop, TrainModel
 from published_checkpoints import PIECES, bert_state, transformer_state, word_dict, write
@@ -129,6 +130,30 @@ def test_options_come_from_init_model_unless_given(tmp_path: Path) -> None:
     assert kept(init_model="elsewhere") == unchanged
     model.touch()
     assert kept() == unchanged, "ParlAI has read the model's own options by then"
+
+
+@pytest.mark.parametrize(
+    ("model", "theirs", "expected"),
+    [
+        ("retrieval", {"encoder": "hf"}, {"learningrate": 1e-4, "optimizer": "adamw", "num_epochs": 4.0}),
+        ("multitask", {"encoder": "hf"}, {"learningrate": 1e-4, "optimizer": "adamw", "num_epochs": 4.0}),
+        ("generative", {"hf_model": "some/t5"}, {"learningrate": 5e-5, "batchsize": 16, "num_epochs": 3.0}),
+        ("multitask/generative", {"hf_model": None}, {"learningrate": 1e-3, "batchsize": 32, "num_epochs": 12.0}),
+    ],
+)
+def test_defaults_suit_pretrained_model_of_init_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, theirs: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    """A rate for random weights would spoil pretrained ones."""
+    monkeypatch.setattr(TrainModel, "run", lambda script: script.opt)
+    first = tmp_path / "first"
+    first.touch()
+    Path(f"{first}.opt").write_text(json.dumps({"model": f"empathy:{model}", "preset": "paper", **theirs}))
+    command = ["-t", "empathy:empathetic_dialogues", "-m", f"empathy:{model}", "--init-model", str(first)]
+    for opt in (TrainModel.setup_args().parse_args(command), superscript_main(["train_model", *command])):
+        assert {name: opt[name] for name in [*expected, *theirs]} == {**expected, **theirs}
+        assert opt["preset"] == "default"
+    assert superscript_main(["train_model", *command, "-lr", "0.5"])["learningrate"] == 0.5
 
 
 # --- resuming from a checkpoint --------------------------------------------------------------------------------------
