@@ -76,6 +76,12 @@ def check_parlais(opt: Opt) -> None:
     for name in ("dynamic_batching", "eval_dynamic_batching"):
         if opt.get(name) not in (None, "off"):
             raise OptionError(f"{flag(name)} {opt[name]}: judges do not support it; use --batchsize")
+    for name in ("truncate", "text_truncate", "label_truncate"):
+        if (opt.get(name) or 0) > 0:
+            raise OptionError(
+                f"{flag(name)} {opt[name]}: judges do not support it; --max-tokens, or --max-words, limits what they "
+                "read"
+            )
 
 
 def check_max_tokens(opt: Opt, config: Any, tokenizer: Any) -> None:

@@ -69,6 +69,7 @@ def test_valid_values_are_accepted() -> None:
     judge_options.check(Opt(GOOD))
     judge_options.check(Opt({**GOOD, "classes": ["no", "yes"], "loss": "mse", "negatives": 9, "prior": 0.99}))
     judge_options.check(Opt({**GOOD, "dynamic_batching": None, "eval_dynamic_batching": "off"}))
+    judge_options.check(Opt({**GOOD, "truncate": -1, "text_truncate": None, "label_truncate": None}))
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,14 @@ def test_valid_values_are_accepted() -> None:
         (
             {"eval_dynamic_batching": "batchsort"},
             "--eval-dynamic-batching batchsort: judges do not support it; use --batchsize",
+        ),
+        *(
+            ({name: 50}, f"{flag} 50: judges do not support it; --max-tokens, or --max-words, limits what they read")
+            for name, flag in (
+                ("truncate", "--truncate"),
+                ("text_truncate", "--text-truncate"),
+                ("label_truncate", "--label-truncate"),
+            )
         ),
     ],
 )
