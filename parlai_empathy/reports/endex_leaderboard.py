@@ -27,7 +27,9 @@ KINDS = {"pearson": "Pearson", "spearman": "Spearman"}
 AGGREGATE = "RED's aggregate"
 """The training labels of a judge of RED's own labels; the dimensions that they combine were chosen in curation."""
 
-_PAPER = "Xu et al. 2022"
+PAPERS_JUDGES = {name: f"{name} (Xu et al. 2022)" for name in FIGURES}
+"""The rows of the paper's figures in the first table, by their keys in :data:`FIGURES`."""
+
 _NONE = "not computable"
 
 Sets = Mapping[str, Sequence[RatedReply]]
@@ -171,7 +173,7 @@ def _overall(judges: Sequence[JudgeScores], found: _All, resamples: int, seed: i
     sets = list(next(iter(found.values())))
     for name, figures in FIGURES.items():
         if any(one in figures for one in sets):
-            rows.append([f"{name} ({_PAPER})", None, *(n for one in sets for n in figures.get(one, (None, None)))])
+            rows.append([PAPERS_JUDGES[name], None, *(n for one in sets for n in figures.get(one, (None, None)))])
     notes = [
         *(f"- {text}" for judge in judges for text in dict.fromkeys(judge.signatures)),
         *(f"- {signature(kind, interval='95%', resamples=resamples, seed=seed)}" for kind in KINDS),

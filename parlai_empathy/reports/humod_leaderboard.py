@@ -24,6 +24,9 @@ PAPERS_BEST = 0.602
 """Pearson's correlation of the paper's best learned scorer, on its 1,000 test pairs (Table 3)."""
 
 ORACLE = "original or random (known, not judged)"
+PAPERS_JUDGE = "paper's best learned scorer"
+ROWS = (ORACLE, PAPERS_JUDGE)
+"""The rows of the first table that are not judges."""
 
 _SHORT = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 _HEADER = [text for kind in KINDS for text in (_SHORT[kind], "95 % interval", "p")]
@@ -71,7 +74,7 @@ def leaderboard(
 
     A rated pair without a reference is excluded for all judges, so that their numbers are based on the same pairs.
 
-    :param judges: with distinct names, none of them :data:`ORACLE`.
+    :param judges: with distinct names, none of them in :data:`ROWS`.
     :param pairs: those of one fold.
     :param references: see :func:`rated_pairs`.
     :param resamples: the number of bootstrap samples for the intervals.
@@ -165,7 +168,7 @@ def _notes(found: Mapping[str, Found]) -> list[str]:
 
 def _overall(found: Mapping[str, Found], notes: Sequence[str]) -> Table:
     rows: list[list[Cell]] = [[name, *_cells(kinds)] for name, kinds in found.items()]
-    rows.append(["paper's best learned scorer", PAPERS_BEST, *[None] * (len(_HEADER) - 1)])
+    rows.append([PAPERS_JUDGE, PAPERS_BEST, *[None] * (len(_HEADER) - 1)])
     on_what = "- the paper's figure is of its own 1,000 test pairs; which these were is not published"
     return Table("Correlation with the mean rating (Table 3)", ["judge", *_HEADER], rows, [*notes, on_what])
 

@@ -137,6 +137,7 @@ def unloaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         (["a/model", "b/model", "a/model=c/model"], "a/model"),
         (["BLEU-4=a/model"], "BLEU-4"),
         ([f"{ORACLE}=a/model"], ORACLE),
+        (["paper's best learned scorer=a/model"], "paper's best learned scorer"),
     ],
 )
 def test_duplicate_judge_names_raise_before_any_model_loads(

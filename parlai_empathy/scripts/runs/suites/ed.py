@@ -7,6 +7,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.reports import ed_leaderboard
 from parlai_empathy.reports.ed_logs import logs_plot, logs_table, score_logs
 from parlai_empathy.reports.ed_models import Measured, measure
+from parlai_empathy.reports.published import PUBLISHED
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.responses import records
 from parlai_empathy.scoring.systems import systems_of_logs
@@ -18,7 +19,8 @@ from parlai_empathy.scripts.runs.suites import compared
 def report(opt: Opt) -> Report:
     """Evaluate the models, and score the logs."""
     compared.check(opt)
-    models, systems = compared.models_of(opt), systems_of_logs(read_logs(opt))
+    models = compared.models_of(opt, [one.name for one in PUBLISHED])
+    systems = systems_of_logs(read_logs(opt))
     datasets = list(dict.fromkeys(opt["tasks"]))
     tables, plots, items = [], [], []
     if models:

@@ -12,7 +12,14 @@ from parlai_empathy.agent_kit.trained.agent import model_options, task_option
 from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.reports.endex_leaderboard import AGGREGATE, JudgeScores, Sets, judge_scores, leaderboard
+from parlai_empathy.reports.endex_leaderboard import (
+    AGGREGATE,
+    PAPERS_JUDGES,
+    JudgeScores,
+    Sets,
+    judge_scores,
+    leaderboard,
+)
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
 from parlai_empathy.scoring.engagement import rule_judges
@@ -35,7 +42,7 @@ _TAUGHT = {
 def report(opt: Opt) -> Report:
     """Score all sets with each judge."""
     rules = rule_judges(opt["seed"])
-    files = _files(opt, [judge.name for judge in rules])
+    files = _files(opt, [*(judge.name for judge in rules), *PAPERS_JUDGES.values()])
     learnt = {name: _dimensions(name, runs, opt["datapath"]) for name, runs in files.items()}
     sets, missing = _sets(opt)
     judges = [judge_scores(judge.name, [judge], sets) for judge in rules]

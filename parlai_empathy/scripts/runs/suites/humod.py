@@ -5,7 +5,7 @@ from __future__ import annotations
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.reports.humod_leaderboard import ORACLE, leaderboard
+from parlai_empathy.reports.humod_leaderboard import ROWS, leaderboard
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import overlap_judges
@@ -24,7 +24,7 @@ def report(opt: Opt) -> Report:
         about = f"{title_of(path)}, {opt['fold']} fold of split {opt['humod_split']}"
     missing: list[MissingDependencyError] = []
     overlap = overlap_judges(missing)
-    models = by_name("--models", opt["models"], [ORACLE, *(judge.name for judge in overlap)])
+    models = by_name("--models", opt["models"], [*ROWS, *(judge.name for judge in overlap)])
     trained = [AgentJudge(file, name, opt["datapath"]) for name, file in models.items()]
     how = opt["references"], opt["resamples"], opt["seed"]
     return leaderboard([*overlap, *trained], pairs, *how, about, list(map(str, missing)))

@@ -239,6 +239,8 @@ def test_real_log_metrics_are_plausible(real_data: Path) -> None:
         ({"models": ["m"], "fold": "all"}, "--fold all: --suite ed scores only valid or test"),
         ({"models": ["m"], "fold": "train"}, "--fold train: --suite ed scores only valid or test"),
         ({"models": ["x=a", "x=b"]}, "--models: x is used twice: write NAME=FILE to tell them apart"),
+        ({"models": ["MoEL (Zhou et al. 2023)=m"]}, "--models: MoEL (Zhou et al. 2023) is used twice: write NAME=FILE"),
+        ({"logs": ["MoEL (Zhou et al. 2023)=l"]}, "--logs: MoEL (Zhou et al. 2023) is used twice: write NAME=FILE"),
         ({"logs": ["a/x", "b/a/x"]}, "--logs: a/x is used twice: write NAME=FILE to tell them apart"),
         (
             {"models": ["m"], "eval_args": '--a "b'},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -169,8 +170,10 @@ def test_models_are_checked_before_sets_are_read(models: dict[str, Path], tmp_pa
 @pytest.mark.usefixtures("unread")
 def test_invalid_model_names_raise_option_error(models: dict[str, Path]) -> None:
     one = models["one"]
-    with pytest.raises(OptionError, match=r"^--models: question is used twice: write NAME=FILE to tell them apart$"):
-        board(models=[f"question={one}"])
+    for name in ("question", "question (Xu et al. 2022)"):
+        message = f"--models: {name} is used twice: write NAME=FILE to tell them apart"
+        with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+            board(models=[f"{name}={one}"])
     for text in (f"{one},{one}", f"{one},", ","):
         with pytest.raises(
             OptionError, match=r"^--models e=\S*: name the file of each training run once, with commas between"
