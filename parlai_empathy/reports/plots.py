@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -23,6 +23,7 @@ _NAME = 44  # characters per line of a row label: longer lines would leave no ro
 _DARK = 0.6  # absolute value in a grid above which the text is white
 _TICKS = 20  # the most tick labels that are legible below an axis
 _PANELS = 3  # side by side
+_ROWS = 100  # the most rows of a plot: already many screens high
 _LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # distinguishable without colours, in print
 
 
@@ -281,7 +282,7 @@ def draw(plot: Plot, path: Path) -> None:
 
 
 def drawing(plot: Plot, form: str) -> bytes:
-    """Return a plot as the content of a file.
+    """Return a plot as the content of a file. Of many rows only the first are drawn, and the title says so.
 
     :param form: ``png``, 960 pixels wide, or ``svg``, which is deterministic.
     :raises MissingDependencyError: without matplotlib.
@@ -292,6 +293,7 @@ def drawing(plot: Plot, form: str) -> bytes:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError('no plots: they need matplotlib: pip install "parlai-empathy[plots]"') from error
+    plot = _readable(plot)
     # Dollar signs in names do not start formulas; the salt makes the ids in an SVG deterministic.
     with matplotlib.rc_context({"text.parse_math": False, "svg.hashsalt": plot.name}):
         figure = Figure(figsize=(_SIZE[0], plot.height), layout="constrained")
@@ -304,6 +306,19 @@ def drawing(plot: Plot, form: str) -> bytes:
         content = BytesIO()
         figure.savefig(content, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
         return content.getvalue()
+
+
+def _readable(plot: Plot) -> Plot:
+    """Return the plot without the rows beyond :data:`_ROWS`; if it has any, its title says so."""
+    if not isinstance(plot, RowBars | Intervals | Panels):
+        return plot
+    rows = plot.parts[0].rows if isinstance(plot, Panels) else plot.rows
+    if len(rows) <= _ROWS:
+        return plot
+    title = f"{plot.title} (the first {_ROWS} of {len(rows):,} rows; the table has all)"
+    if isinstance(plot, Panels):
+        return replace(plot, title=title, parts=[replace(part, rows=rows[:_ROWS]) for part in plot.parts])
+    return replace(plot, title=title, rows=rows[:_ROWS])
 
 
 def _draw_one(figure: Any, plot: Bars | RowBars | Intervals | Grid | Curves) -> None:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from parlai_empathy.errors import MissingDependencyError
+from parlai_empathy.reports import plots
 from parlai_empathy.reports.plots import (
     Bars,
     Curves,
@@ -305,6 +306,26 @@ def test_curves_are_drawn_as_png(plot: Curves, tmp_path: Path) -> None:
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [3, 1160])
+def test_only_the_first_of_many_rows_are_drawn(
+    count: int, tmp_path: Path, figures: list[Figure], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert plots._ROWS == 100
+    monkeypatch.setattr(plots, "_ROWS", 3)
+    names = [f"row {n}" for n in range(count)]
+    points = {"one": dict.fromkeys(names, (0.5, 0.4, 0.6))}
+    kinds: list[Plot] = [rows(names, {"one": dict.fromkeys(names, 1.0)}), intervals(names, points)]
+    kinds.append(Panels("p", "Panels", [intervals(names, points)] * 2))
+    for plot in kinds:
+        assert size_of(plot, tmp_path)[1] <= 540
+        labels = [label.get_text() for label in figures[-1].axes[0].get_yticklabels()]
+        assert labels == names[:3]
+        title = " ".join(figures[-1].get_suptitle().split())
+        more = f" (the first 3 of {count:,} rows; the table has all)" if count > 3 else ""
+        assert title == plot.title + more
+    assert "first" not in figures[-1].axes[0].get_title()
 
 
 def test_long_title_is_not_cut_off(tmp_path: Path) -> None:
