@@ -58,5 +58,13 @@ def test_classifier_numbers_and_signatures(task: str) -> None:
     )
 
 
+def test_shares_are_in_percent_and_other_numbers_are_not() -> None:
+    report = {column.key: {"value": 0.5} for column in REPLY_COLUMNS if column.key}
+    found = numbers(report, REPLY_COLUMNS, "test", "t")
+    shares = {"p_at_1_shuffled", "p_at_1_ordered", "p_at_1_inline", "emotion_context"}
+    others = {"avg_bleu", "ppl", "ppl_peers", "dist_1", "dist_2"}
+    assert found == dict.fromkeys(shares, 50) | dict.fromkeys(others, 0.5)
+
+
 def test_report_without_known_metrics_gives_no_numbers() -> None:
     assert numbers({"f1": {"value": 0.1}}, REPLY_COLUMNS, "test", "t") == {}

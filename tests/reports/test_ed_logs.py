@@ -55,6 +55,8 @@ def test_notes_count_missing_references_and_failed_replies() -> None:
     assert "- a: 1 replies without a reference do not count in BLEU" in table.notes
     assert "- a: 1 replies that the system failed to give are left out" in table.notes
     assert any(note.startswith("- Dist-1|level:corpus|case:kept|tokens:space|n:2|") for note in table.notes)
+    notes = logs_table(scores(b=[ONE])).notes
+    assert not any("without a reference" in note or "failed to give" in note for note in notes), "there are none"
     assert not any("Dist-1 in a reply" in note for note in table.notes), "there is no such column"
 
 

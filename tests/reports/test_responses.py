@@ -215,6 +215,15 @@ def test_corpus_level_metrics_have_p_value_but_no_interval() -> None:
     assert 0 < row["p"] <= 1
 
 
+def test_only_metrics_of_both_systems_with_values_of_replies_are_compared() -> None:
+    whole = Scored("c", "Corpus", values("c", 3.0).number)
+    first = with_scores(system("first", *said("a", "b")), values("m", 1, 2), whole)
+    second = with_scores(system("second", *said("c", "d")), values("m", 3, 4), values("k", 1, 2), whole)
+    table = differences_table([first, second], resamples=10)
+    assert table is not None
+    assert list(rows_of(table, 2)) == [("second", "M")]
+
+
 def test_bleu_difference_is_difference_of_corpus_scores() -> None:
     def replies(*texts: str) -> list[LoggedReply]:
         return [LoggedReply(text, references=(f"so sorry for you {n}",)) for n, text in enumerate(texts)]
@@ -245,8 +254,8 @@ def test_incomparable_systems_are_noted() -> None:
 
 
 def test_mean_empathy_level_by_turn() -> None:
-    replies = [LoggedReply("r", context) for context in (("a",), ("a", "b", "c"), ("d",), ("e", "f", "g"), ())]
-    levels = scored("epitome_er", "EPITOME-ER", [2, 1, 1, None, None], {})
+    replies = [LoggedReply("r", context) for context in (("a", "b", "c"), ("a",), ("d",), ("e", "f", "g"), ())]
+    levels = scored("epitome_er", "EPITOME-ER", [1, 2, 1, None, None], {})
     found = turns_table([with_scores(system("one", *replies), levels, values("m", 1, 1, 1, 1, 1))])
     assert found is not None
     table, (plot,) = found

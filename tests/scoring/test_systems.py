@@ -121,6 +121,12 @@ def test_items_without_context_and_references_are_paired_by_position() -> None:
     assert common_items(System("a", replies("x")), asked("a")) == []
 
 
+def test_given_items_are_compared_in_place_of_contexts() -> None:
+    """People's replies have no references, but answer the same items as the others."""
+    people = System("people", [LoggedReply("r", ("a",)), LoggedReply("s", ("b",))], items=[(("a",), ("r",)), "b"])
+    assert common_items(people, asked("b", "a", reference="r")) == [(0, 1)]
+
+
 def test_positions_include_missing_answers() -> None:
     broken = [LoggedReply("a"), LoggedReply("", no_answer="time-out"), LoggedReply("c"), LoggedReply("d")]
     (first,), (second,) = systems_of("first", broken), systems_of("second", replies("p", "q", "r"))

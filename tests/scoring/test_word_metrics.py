@@ -178,6 +178,7 @@ def test_bleu_respects_lower_case_option() -> None:
 
 def test_bleu_with_varying_number_of_references() -> None:
     replies = [LoggedReply("a b c d e", references=("a b c d", "c d e f")), LoggedReply("x", references=("x", " "))]
+    assert "|references:1-2|" in only(AvgBleu(Words()), replies[::-1]).number.signature
     theirs = BLEU(force=True).corpus_score(["a b c d e", "x"], [["a b c d", "x"], ["c d e f", None]])  # type: ignore
     assert only(CorpusBleu4(Words()), replies).number == pytest.approx(theirs.score)
     assert "|references:1-2|" in only(AvgBleu(Words()), replies).number.signature
