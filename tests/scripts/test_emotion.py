@@ -51,6 +51,11 @@ def test_output_has_one_line_per_text_with_top_emotions(printed: Printed, model:
     assert printed(*TEXTS) == [line(one, text) for one, text in zip(found, TEXTS, strict=True)]
 
 
+def test_text_of_several_lines_is_printed_on_one(printed: Printed, model: Path) -> None:
+    (found,) = Classifier(str(model)).top(["My dog died.\nI miss\thim."], 3)
+    assert printed("My dog died.\nI miss\thim.") == [line(found, "My dog died. I miss him.")]
+
+
 def test_probabilities_are_sorted_and_sum_to_one(model: Path) -> None:
     (found,) = Classifier(str(model)).top(TEXTS[:1], 99)
     assert {label for label, _ in found} == set(EMOTIONS)

@@ -10,6 +10,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.closed_pipe import pipe_may_close
+from parlai_empathy.reports.cells import one_line
 from parlai_empathy.scoring.classifier import Classifier
 
 _LINES = 256  # lines of standard input per batch
@@ -35,7 +36,7 @@ def run(opt: Opt, model_file: str) -> None:
 def _print(texts: Sequence[str], emotions: Sequence[Sequence[tuple[str, float]]]) -> None:
     for text, found in zip(texts, emotions, strict=True):
         shares = "  ".join(f"{label} {probability:.3f}" for label, probability in found)
-        print(f"{shares}\t{text}", flush=True)
+        print(f"{shares}\t{one_line(text)}", flush=True)
 
 
 def _check_characters(text: str, where: str) -> None:
