@@ -24,7 +24,10 @@ _DARK = 0.6  # absolute value in a grid above which the text is white
 _TICKS = 20  # the most tick labels that are legible below an axis
 _PANELS = 3  # side by side
 _ROWS = 100  # the most rows of a plot: already many screens high
-_LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))  # distinguishable without colours, in print
+# Distinguishable for the colour-blind too, as matplotlib's own are not (Petroff 2021, arXiv 2107.02270).
+_COLORS = ["#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd"]
+_MARKERS = "osD^vP*X"  # distinguishable in print, as are the lines
+_LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ class Intervals:
             color = f"C{place}"
             axes.hlines(at, low, high, color=color)
             axes.plot([*low, *high], [*at, *at], "|", color=color)
-            (drawn[name],) = axes.plot(value, at, "o", color=color)
+            (drawn[name],) = axes.plot(value, at, _MARKERS[place % len(_MARKERS)], color=color)
         axes.set_yticks(range(len(self.rows)), [fill(row, _NAME) for row in self.rows])
         axes.yaxis.set_inverted(True)  # idempotent: panels share the axis
         if self.from_zero:
@@ -289,13 +292,19 @@ def drawing(plot: Plot, form: str) -> bytes:
     """
     try:
         import matplotlib
+        from cycler import cycler
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError('no plots: they need matplotlib: pip install "parlai-empathy[plots]"') from error
     plot = _readable(plot)
     # Dollar signs in names do not start formulas; the salt makes the ids in an SVG deterministic.
-    with matplotlib.rc_context({"text.parse_math": False, "svg.hashsalt": plot.name}):
+    settings: dict[Any, Any] = {
+        "text.parse_math": False,
+        "svg.hashsalt": plot.name,
+        "axes.prop_cycle": cycler(color=_COLORS),
+    }
+    with matplotlib.rc_context(settings):
         figure = Figure(figsize=(_SIZE[0], plot.height), layout="constrained")
         FigureCanvasAgg(figure)  # renders in memory, without a display
         if isinstance(plot, Panels):

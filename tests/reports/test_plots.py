@@ -138,6 +138,11 @@ def test_row_bars_are_drawn_as_png(plot: RowBars, height: int, tmp_path: Path) -
 # --- intervals -------------------------------------------------------------------------------------------------------
 
 
+def test_intervals_of_several_series_are_told_apart_in_print(axes: Any) -> None:
+    drawn = intervals(["a"], {name: {"a": (0.5, 0.4, 0.6)} for name in "1234"}).draw(axes)
+    assert len({line.get_marker() for line in drawn.values()}) == 4
+
+
 def test_intervals_show_value_and_endpoints(axes: Any) -> None:
     intervals(["a", "b"], ONE).draw(axes)
     ends, points, zero = axes.get_lines()
@@ -371,6 +376,28 @@ def test_legend_below_the_plot_names_all_series(tmp_path: Path, figures: list[Fi
     assert [text.get_text().strip() for text in legend.get_texts()] == ["_one", "two"]
     assert legend.get_window_extent().y1 < figures[0].axes[0].get_window_extent().y0
     assert figures[1].legends == [], "one series needs no legend"
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        np.eye(3),
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    ],
+    ids=["usual sight", "no green cones", "no red cones"],
+)
+def test_colours_differ_also_for_the_colour_blind(matrix: Any, tmp_path: Path, figures: list[Figure]) -> None:
+    """Linear RGB, as it is seen (Machado et al. 2009, severity 1), in CIELAB: 10 is a clear difference."""
+    draw(bars(["1"], **{f"s{n}": [1.0] for n in range(6)}), tmp_path / "plot.png")
+    rgb = np.array([patch.get_facecolor()[:3] for patch in figures[0].axes[0].patches])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = np.clip(linear @ np.transpose(matrix), 0, 1) @ to_xyz.T / [0.9505, 1, 1.089]
+    root = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
+    lab = np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
+    distances = np.linalg.norm(lab[:, None] - lab, axis=-1)[np.triu_indices(6, 1)]
+    assert distances.min() > 15
 
 
 def test_svg_output_is_reproducible() -> None:
