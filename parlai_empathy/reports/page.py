@@ -9,10 +9,11 @@ from typing import Protocol
 
 from parlai_empathy.reports.cells import Cell, one_line, shown
 
-# Wide tables scroll in their own frame with the row names in view, so the page fits the width of a phone.
+# Wide tables scroll in their own frame with the row names in view, and plots, whose letters would be too small, in
+# theirs: so the page fits the width of a phone.
 _STYLE = """
 :root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 0 auto; padding: 1rem }
+body { background: Canvas; font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 0 auto; padding: 1rem }
 h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.2rem; margin-top: 2.5rem }
 .wide { overflow-x: auto; border: 1px solid #8886; border-radius: .4rem }
 table { border-collapse: collapse; font-size: .9rem; width: 100% }
@@ -23,7 +24,8 @@ tbody th { font-weight: inherit }
 tr > :first-child { position: sticky; left: 0; background: Canvas }
 tbody tr:last-child > * { border-bottom: 0 }
 details { margin: .7rem 0; font-size: .85rem } summary { cursor: pointer } li { overflow-wrap: anywhere }
-figure { margin: 2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem }
+figure { margin: 2rem 0; overflow-x: auto }
+figure img { width: 48rem; max-width: 100%; min-width: 34rem; height: auto; background: #fff; border-radius: .4rem }
 """
 
 _TEXT = 32  # characters: shorter cells are not wrapped; longer ones are, which leaves room for numbers
@@ -52,9 +54,9 @@ def page(title: str, tables: Sequence[_Table], images: Sequence[tuple[str, bytes
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{name}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n"
+        f"<title>{name}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{name}</h1>\n"
         + "\n".join(parts)
-        + "\n</body>\n</html>\n"
+        + "\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -104,4 +106,4 @@ def _notes(notes: Sequence[str]) -> str:
 def _figure(title: str, svg: bytes) -> str:
     data = base64.b64encode(svg).decode()
     text = escape(one_line(title))
-    return f'<figure><img alt="{text}" src="data:image/svg+xml;base64,{data}"></figure>'
+    return f'<figure tabindex="0"><img alt="{text}" src="data:image/svg+xml;base64,{data}"></figure>'

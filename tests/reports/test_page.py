@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 from html.parser import HTMLParser
 
+import pytest
+from chromium_browser import accessibility_problems, chromium
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.page import page
+from parlai_empathy.reports.plots import Curves, drawing
 from parlai_empathy.reports.report import Table
 
 _VOID = {"meta", "img"}
@@ -99,6 +102,21 @@ def test_page_has_no_external_resources_and_a_mobile_viewport() -> None:
     assert "<script" not in text
     assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
     assert "overflow-x: auto" in text
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_legible_on_phone_and_screen(width: int, scheme: str) -> None:
+    header = ["a system with a long name", *(f"metric {number}" for number in range(12))]
+    svg = drawing(Curves("c", "Plot", "x", "y", {"one": [(1, 2), (2, 3)]}), "svg")
+    text = page("T", [Table("t", header, [["long " * 20, *[0.5] * 12]], ["- a note"])], [("Plot", svg)])
+    with chromium() as browser:
+        seen = browser.new_page(viewport={"width": width, "height": 740}, color_scheme=scheme)
+        seen.set_content(text)
+        assert accessibility_problems(seen) == []
+        drawn = seen.locator("figure img").bounding_box()
+    assert drawn["width"] > 500, "smaller, its letters could not be read"
+    assert drawn["height"] == pytest.approx(drawn["width"] * 4.5 / 8, rel=0.01)
 
 
 texts = st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), min_size=1, max_size=12)
