@@ -175,10 +175,11 @@ def test_undefined_statistic_raises_error() -> None:
         paired_difference(ratio, np.zeros((3, 2)), np.ones((3, 2)))
 
 
+@pytest.mark.parametrize("with_interval", [True, False])
 @pytest.mark.parametrize("resamples", [0, -1])
-def test_fewer_than_one_resample_raises_option_error(resamples: int) -> None:
+def test_fewer_than_one_resample_raises_option_error(resamples: int, with_interval: bool) -> None:
     with pytest.raises(OptionError, match=rf"^resamples {resamples}: must be at least 1$"):
-        paired_difference(mean, np.zeros(2), np.ones(2), resamples=resamples)
+        paired_difference(mean, np.zeros(2), np.ones(2), resamples=resamples, with_interval=with_interval)
 
 
 # --- many tests ------------------------------------------------------------------------------------------------------

@@ -121,6 +121,8 @@ START = "Emotion: x\nContext: ['a']\n"
         ("Emotion: x\nContext: []\n", "log.txt, line 2: Context is '[]', expected a list of turns"),
         ("Emotion: x\nContext: __import__('os')\n", "log.txt, line 2: Context is"),
         ("Emotion: x\nContext: [1]\n", "log.txt, line 2: Context contains something that is not a text"),
+        ("Emotion: x\nContext: ['a', 1]\n", "log.txt, line 2: Context contains something that is not a text"),
+        ("Emotion: x\nContext: [['a', 1]]\n", "log.txt, line 2: Context contains something that is not a text"),
         ("Emotion: x\nContext: " + "[" * 100_000 + "\n", "log.txt, line 2: Context is"),
     ],
 )
