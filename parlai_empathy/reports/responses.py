@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from tqdm import tqdm
 
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
@@ -110,7 +111,7 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
     swaps = swaps_for(len(comparisons), resamples)
     found: list[tuple[str, str, PairedDifference]] = []
     notes: dict[str, None] = {}
-    for system, metric, pairs in comparisons:
+    for system, metric, pairs in tqdm(comparisons, desc="comparing", disable=not comparisons):
         try:
             found.append((system, metric.title, _difference(metric, pairs, resamples, seed, swaps)))
         except NotComputableError as error:
