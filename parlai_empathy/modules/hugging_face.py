@@ -173,8 +173,7 @@ def is_hub_reachable() -> bool:
     If it does not, its library should only look for a copy on this computer, because it would first ask again for half
     a minute, for each file.
     """
-    from huggingface_hub import constants
-    from huggingface_hub.utils import get_session
+    from huggingface_hub import constants, get_session
 
     try:
         get_session().head(constants.ENDPOINT, timeout=constants.HF_HUB_ETAG_TIMEOUT)

@@ -113,7 +113,7 @@ def test_only_a_reachable_hub_is_asked(is_reachable: bool, folder: Path, monkeyp
         return loaded
 
     loaded = load_tokenizer(str(folder))
-    monkeypatch.setattr(huggingface_hub.utils, "get_session", Session)
+    monkeypatch.setattr(huggingface_hub, "get_session", Session)
     monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", load)
     assert load_tokenizer(str(folder)) is loaded
     assert asked == []
