@@ -149,7 +149,9 @@ def _add_sampling(group: Any) -> None:
         default=paper.top_p,
         help="Nucleus sampling: sample from this share of the probability; 1: from all tokens.",
     )
-    group.add_argument("--max-tokens", type=int, default=paper.max_tokens, help="Longest reply, in tokens.")
+    group.add_argument(
+        "--max-tokens", type=int, default=paper.max_tokens, help="Longest reply, in tokens, thoughts included."
+    )
     group.add_argument(
         "--frequency-penalty",
         type=float,

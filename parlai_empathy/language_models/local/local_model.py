@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from parlai_empathy.errors import LanguageModelError, OptionError
+from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of
 from parlai_empathy.language_models.language_model import in_order
 from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
@@ -43,8 +43,8 @@ class LocalModel:
     :param precision: ``auto``, ``float32`` or ``bfloat16``; also the data type of the stored weights.
     :param batch: the batch size.
     :param context_length: lowers that of the model's configuration, or says it if the configuration does not.
-    :raises ModelFileError: if the model cannot be loaded.
-    :raises OptionError: if it has no such device, or takes fewer tokens than ``context_length``.
+    :raises ModelFileError: if the model cannot be loaded, or does not fit into the memory of the device.
+    :raises OptionError: if there is no such device, or the model takes fewer tokens than ``context_length``.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class LocalModel:
         self.device = _device(device)
         dtype = torch.bfloat16 if keep_in_bfloat16(precision, self.device) else torch.float32
         self.tokenizer = load_tokenizer(model, OPTION)
-        self.model = load_causal_model(model, dtype, OPTION).to(self.device).eval()
+        self.model = _on_device(load_causal_model(model, dtype, OPTION).eval(), self.device, model)
         self.identity = f"{model_identity(model, self.model.config)} {str(dtype).removeprefix('torch.')}".strip()
         self.context_length = _context_length(model, self.model.config, context_length)
         self.usage = usage or Usage()
@@ -118,7 +118,7 @@ class LocalModel:
         if self.context_length is not None and longest + max_tokens > self.context_length:
             raise LanguageModelError(
                 f"{self.name}: a prompt of {longest} tokens and an answer of {max_tokens} exceed the context length "
-                f"of {self.context_length}: shorten the prompt, or allow fewer new tokens"
+                f"of {self.context_length}: shorten the prompt, or lower --max-tokens"
             )
 
     def _answer_batch(
@@ -146,7 +146,7 @@ class LocalModel:
         except torch.cuda.OutOfMemoryError as error:
             raise LanguageModelError(
                 f"{self.name}: {len(prompts)} prompts at once do not fit into the memory of {self.device}: "
-                "lower the concurrency, or allow fewer new tokens"
+                "lower --batchsize or --max-tokens"
             ) from error
         written = rows[:, width:].tolist()
         return [self._answer(prompts[i], row[: watch.ends.get(i)], sampling) for i, row in enumerate(written)]
@@ -190,6 +190,16 @@ def _device(name: str | None) -> torch.device:
             f"device {name} cannot be used ({reason}): omit it, or name a device of this machine"
         ) from error
     return device
+
+
+def _on_device(model: Any, device: torch.device, name: str) -> Any:
+    try:
+        return model.to(device)
+    except torch.cuda.OutOfMemoryError as error:
+        raise ModelFileError(
+            f"{OPTION} {name} does not fit into the memory of {device}: name a smaller model, or stay off the GPU with "
+            "--no-cuda"
+        ) from error
 
 
 def _context_length(model: str, config: Any, asked: int | None) -> int | None:

@@ -89,7 +89,7 @@ class TokenSampler:
         :raises LanguageModelError: if a score of the model is NaN.
         """
         if scores.isnan().any():
-            raise LanguageModelError("the model's logits contain NaN: use float32, or another model")
+            raise LanguageModelError("the model's logits contain NaN: use --precision float32, or another model")
         scores = penalize(scores.float(), tokens[:, self.prompt_width :], self.sampling)
         if self.sampling.temperature < _GREEDY:
             return scores

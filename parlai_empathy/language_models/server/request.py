@@ -97,7 +97,7 @@ class Requester:
                 what["stream_options"] = {"include_usage": True}
             return await self._read_stream(where, what, ServerStream(report, self.address.without_secrets))
         except (asyncio.TimeoutError, openai.APITimeoutError):
-            raise TryAgainError(f"no complete answer within {self.timeout:g} seconds") from None
+            raise TryAgainError(f"no complete answer within {self.timeout:g} seconds (--lm-timeout)") from None
         except openai.APIStatusError as error:
             if self.dialect.learn(sent, error.status_code, error.response.content):
                 return await self.ask(prompt, sampling, report)

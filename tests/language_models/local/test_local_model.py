@@ -387,5 +387,17 @@ def test_out_of_memory_raises_language_model_error(model: LocalModel, monkeypatc
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
 
     monkeypatch.setattr(model.model, "generate", fail)
-    with pytest.raises(LanguageModelError, match="2 prompts at once do not fit into the memory of cpu: lower the"):
+    said = "2 prompts at once do not fit into the memory of cpu: lower --batchsize or --max-tokens"
+    with pytest.raises(LanguageModelError, match=said):
         model.complete(["a", "b"], GREEDY)
+
+
+def test_model_larger_than_the_memory_raises_model_file_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
+
+    monkeypatch.setattr(torch.nn.Module, "to", fail)
+    said = refused(str(folder))
+    assert said.startswith(
+        f"--lm-model {folder} does not fit into the memory of cpu: name a smaller model, or stay off"
+    )

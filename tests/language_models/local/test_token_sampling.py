@@ -91,7 +91,7 @@ def test_zero_probability_token_is_never_drawn(scores: list[float], number: floa
 
 def test_nan_logits_raise_language_model_error() -> None:
     choose = TokenSampler(PLAIN, 0, [random_source(0, [])])
-    with pytest.raises(LanguageModelError, match="logits contain NaN: use float32"):
+    with pytest.raises(LanguageModelError, match="logits contain NaN: use --precision float32"):
         choose(torch.zeros(1, 0, dtype=torch.long), torch.tensor([[0.0, math.nan]]))
 
 

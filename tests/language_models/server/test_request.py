@@ -102,7 +102,9 @@ def test_persistent_errors_are_one_line(misbehaviour: Any, reason: str, server: 
 @pytest.mark.parametrize("misbehaviour", [hang, trickle], ids=["hang", "trickle"])
 def test_permanently_hanging_server_times_out(misbehaviour: Any, server: ModelServer) -> None:
     server.always = misbehaviour
-    assert "failed 1 time(s), last with no complete answer within 0.2 seconds" in fails(parrot(timeout=0.2, retries=0))
+    assert "failed 1 time(s), last with no complete answer within 0.2 seconds (--lm-timeout)" in fails(
+        parrot(timeout=0.2, retries=0)
+    )
 
 
 def test_unreachable_server_reports_connection_failure(monkeypatch: pytest.MonkeyPatch) -> None:
