@@ -10,6 +10,8 @@ from typing import Any
 from parlai_empathy.language_models.completion import Answer, NoAnswer, answer_of
 
 EMPTY = "an empty list of choices"
+FILTERED = "content_filter"
+"""Why an answer ended, or the code of a refusal."""
 
 _MOST_TOKENS = 2**53  # the cache, SQLite, cannot hold any whole number
 
@@ -101,7 +103,7 @@ def as_answer(found: ServerAnswer, stop: Sequence[str], prompt_tokens: int, comp
     :param prompt_tokens: used if the server does not report the number of tokens read.
     :param completion_tokens: used if the server does not report the number of tokens written.
     """
-    if found.finish == "content_filter":
+    if found.finish == FILTERED:
         return NoAnswer("the server's content filter blocked it")
     finish = "length" if found.finish in ("length", "max_tokens") else "stop"
     if found.text is None and found.refusal:

@@ -14,6 +14,7 @@ from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling, without_system_role
 from parlai_empathy.language_models.server.address import ServerAddress
 from parlai_empathy.language_models.server.answer import (
+    FILTERED,
     BrokenAnswerError,
     ServerAnswer,
     error_reason,
@@ -82,6 +83,7 @@ class Requester:
         """Send one prompt, without retries.
 
         :param report: called with the text so far after each piece; None: the answer is not streamed.
+        :returns: the answer; without a text if the server's content filter refused the prompt.
         :raises TryAgainError: if it failed temporarily.
         :raises LanguageModelError: if it failed permanently. Neither has a cause, since a traceback would show the
             server's own words, in which it may repeat the key.
@@ -99,6 +101,8 @@ class Requester:
         except (asyncio.TimeoutError, openai.APITimeoutError):
             raise TryAgainError(f"no complete answer within {self.timeout:g} seconds (--lm-timeout)") from None
         except openai.APIStatusError as error:
+            if error_reason(error.response.content)[1] == FILTERED:
+                return ServerAnswer(None, FILTERED, "", None, None)
             if self.dialect.learn(sent, error.status_code, error.response.content):
                 return await self.ask(prompt, sampling, report)
             raise self._refused(error.status_code, error.response) from None

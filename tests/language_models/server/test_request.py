@@ -336,3 +336,16 @@ def test_unusable_answers_are_no_answer(misbehaviour: Any, reason: str, requests
     assert len(server.requests) == requests
     assert (model.usage.requests, model.usage.no_answers) == (1, 1)
     assert model.usage.completion_tokens == (0 if requests > 1 else 2), "what was written is paid for"
+
+
+def test_prompt_that_the_content_filter_refuses_has_no_answer(server: ModelServer) -> None:
+    """Azure's filter refuses the request, where others end the answer; the other prompts are answered."""
+    filtered = status(400, "The response was filtered due to the prompt", error_code="content_filter")
+    server.next(filtered)
+    model = parrot(concurrency=1)
+    refused, answered = model.complete(["hello", "you"], Sampling())
+    assert refused == NoAnswer("the server's content filter blocked it")
+    assert isinstance(answered, Completion)
+    assert (model.usage.requests, model.usage.no_answers, model.usage.retries) == (2, 1, 0)
+    server.next(filtered)
+    assert model.stream("hello", Sampling(), pytest.fail) == refused
