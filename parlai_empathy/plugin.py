@@ -310,7 +310,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.scripts.eval_model": [
         output_folders.make_for_reports,
         output_folders.report_missing_base,
-        missing_options.report_missing_evaluation_task,
+        missing_options.check_evaluation,
     ],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
     "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],

@@ -24,14 +24,19 @@ def report_missing_task(worlds: Any) -> None:
     worlds.create_task = create_task
 
 
-def report_missing_evaluation_task(eval_model: Any) -> None:
-    """Check for ``--task`` in an evaluation, which splits the task's name before it reads examples."""
+def check_evaluation(eval_model: Any) -> None:
+    """Check an evaluation's ``--task``, whose name it splits before it reads examples, and its ``--datatype``."""
     evaluate = eval_model.eval_model
 
     @functools.wraps(evaluate)
     def evaluate_task(opt: Any) -> Any:
         if not opt.get("task"):
             raise OptionError(_NO_TASK)
+        if "train" in opt["datatype"] and "evalmode" not in opt["datatype"]:
+            raise OptionError(
+                f"--datatype {opt['datatype']}: it is for training; to evaluate on the training data, use "
+                "train:evalmode"
+            )
         return evaluate(opt)
 
     eval_model.eval_model = evaluate_task

@@ -38,6 +38,13 @@ def test_missing_task_raises_option_error(command: Any, options: dict[str, Any],
         command.main(**options)
 
 
+@pytest.mark.parametrize("datatype", ["train", "train:stream", "train:ordered"])
+def test_evaluation_on_training_data_names_the_datatype(datatype: str) -> None:
+    message = rf"^--datatype {datatype}: it is for training; to evaluate on the training data, use train:evalmode$"
+    with pytest.raises(OptionError, match=message):
+        EvalModel.main(**{**RETRIEVER, **TASK, "datatype": datatype})
+
+
 @pytest.mark.parametrize("command", [EvalModel, DisplayModel, Interactive])
 def test_missing_model_raises_option_error(command: Any) -> None:
     options = {"loglevel": "error"} if command is Interactive else {**TASK}
@@ -67,6 +74,7 @@ def test_unrepaired_parlai_raises_generic_errors() -> None:
     assert "'Trying to set opt from file that does not exist: '" in source_of("parlai.core.params")
     assert 'raise FileNotFoundError(\n            f"Could not find filename' in source_of("parlai.core.opt")
     assert "tasks = opt['task'].split(',')" in source_of("parlai.scripts.eval_model")
+    assert "raise ValueError(\n            'You should use --datatype" in source_of("parlai.scripts.eval_model")
     assert "            opt[key] = value\n        else:\n            task.append(f)" in source_of(
         "parlai.core.teachers"
     )
