@@ -189,7 +189,10 @@ class PoolRanker(TorchRankerAgent):
             return None
         place_of = self.pool().place_of
         places = [place_of.get(label, -1) for label in batch.labels]
-        return None if min(places) < 0 else torch.tensor(places, device=batch.text_vec.device)
+        if min(places) < 0:
+            warn_once("the pool lacks some true replies: their batches have no loss and no rank, and hits@1 is low")
+            return None
+        return torch.tensor(places, device=batch.text_vec.device)
 
     @abstractmethod
     def reply_tokens(self, text: str) -> Tensor:

@@ -302,10 +302,14 @@ def test_validation_encodes_fixed_candidates_with_current_weights(tmp_path: Path
     torch.testing.assert_close(agent.fixed_candidate_encs, agent._encode_replies(agent.fixed_candidates))
 
 
-def test_fixed_candidates_allow_labels_outside_the_pool(model_file: Path) -> None:
+def test_fixed_candidates_allow_labels_outside_the_pool(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("parlai_empathy.agents.retrieval.ranker.warn_once", said.append)
     report = evaluate(model_file, eval_candidates="fixed", datatype="valid")
     assert int(report["exs"]) == 133
     assert "avg_bleu" in report
+    assert "rank" not in report
+    assert set(said) == {"the pool lacks some true replies: their batches have no loss and no rank, and hits@1 is low"}
 
 
 # --- chat ------------------------------------------------------------------------------------------------------------
