@@ -30,11 +30,12 @@ from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.agents.retrieval.published_model import PublishedDictionary, adopt, init_published
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
-from parlai_empathy.errors import OptionError
+from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.modules.biencoder import TwoTowers
 from parlai_empathy.modules.contrastive import contrastive_losses
 from parlai_empathy.modules.emotion_head import keep_own_head
 from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradients
+from parlai_empathy.modules.pooling import token_mask
 from parlai_empathy.modules.precision import autocast
 
 
@@ -145,7 +146,7 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
         """Return dot products of contexts and candidates.
 
         :param cand_vecs: token ids ``(m, length)``, shared by all examples, or ``(batch, m, length)``, separate for
-            each; or encodings ``(batch, m, dim)``, padded with zero rows.
+            each, as many as the batch's ``candidates`` say; or encodings ``(batch, m, dim)``, padded with zero rows.
         :param cand_encs: encodings ``(m, dim)`` of shared candidates, if they are known.
         :returns: ``(batch, m)``
         """
@@ -156,7 +157,9 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
             return dots.masked_fill((cand_vecs == 0).all(dim=-1), float("-inf"))
         contexts, replies = self._encode_both(batch.text_vec, self._without_empty(cand_vecs.flatten(0, -2)))
         if cand_vecs.dim() == 3:
-            return torch.einsum("bd,bmd->bm", contexts, replies.view(*cand_vecs.shape[:2], -1))
+            dots = torch.einsum("bd,bmd->bm", contexts, replies.view(*cand_vecs.shape[:2], -1))
+            counts = torch.tensor([len(texts) for texts in batch.candidates], device=dots.device)
+            return dots.masked_fill(~token_mask(counts, dots.size(1)), float("-inf"))
         scores: Tensor = contexts @ replies.T
         return scores
 
@@ -222,11 +225,22 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
 
     def _train_on_task_candidates(self, batch: Batch) -> Output:
         """Run ParlAI's step, with the task's candidates."""
-        if batch.text_vec is not None and batch.candidate_vecs is None:
+        if batch.text_vec is not None:
+            self._check_task_candidates(batch)
+        return super().train_step(batch)
+
+    def _check_task_candidates(self, batch: Batch) -> None:
+        lists = batch.candidates or [None]
+        if not all(lists):
             raise OptionError(
                 f"--candidates {self.candidates}: the task gives no candidates to learn from: use --candidates batch"
             )
-        return super().train_step(batch)
+        for label, texts in zip(batch.labels, lists, strict=True):
+            if label not in texts:
+                raise DataError(
+                    f"--candidates {self.candidates}: some candidates lack the true reply, {label!r}: add it, or use "
+                    "--candidates batch"
+                )
 
     def context_inputs(self, batch: Batch) -> Tensor:
         """Return the inputs of the context tower: token ids, ``(batch, length)``."""

@@ -215,6 +215,37 @@ def test_training_accepts_inline_candidates(tmp_path: Path) -> None:
     assert (tmp_path / "model").is_file()
 
 
+def test_inline_candidates_lists_may_differ_in_length(model_file: Path) -> None:
+    """Each example's loss is that of its own candidates: the shorter list's padding is not another reply."""
+    agent = load(model_file, candidates="inline", datatype="train", dropout=0.0)
+    lists = [["Why?", "I see."], ["How sad.", "Well done!", "Why?", "I see.", "Oh no."]]
+    with torch.no_grad():
+        context = agent.encode_turns([["I am sad"]])[0]
+        scores = [agent.encode_texts([texts])[0] @ context for texts in lists]
+    expected = [float(-each.log_softmax(0)[texts.index("I see.")]) for each, texts in zip(scores, lists, strict=True)]
+    messages = [{"text": "I am sad", "labels": ["I see."], "label_candidates": texts} for texts in lists]
+    replies = agent.batch_act(observed(agent, *messages))
+    assert [float(reply["metrics"]["mean_loss"]) for reply in replies] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("candidates", ["inline", "batch-all-cands"])
+@pytest.mark.parametrize(
+    ("texts", "error", "line"),
+    [
+        ([], OptionError, "the task gives no candidates to learn from: use --candidates batch"),
+        (["Why?"], DataError, "some candidates lack the true reply, 'I see.': add it, or use --candidates batch"),
+    ],
+)
+def test_unusable_training_candidates_end_in_one_line(
+    model_file: Path, candidates: str, texts: list[str], error: type[Exception], line: str
+) -> None:
+    agent = load(model_file, candidates=candidates, datatype="train")
+    lists = [["Why?", "I see."], texts]
+    messages = [{"text": "I am sad", "labels": ["I see."], "label_candidates": each} for each in lists]
+    with pytest.raises(error, match=f"^--candidates {candidates}: {line}$"):
+        agent.batch_act(observed(agent, *messages))
+
+
 def test_single_training_example_has_zero_loss(model_file: Path) -> None:
     """As in ``parlai generate_model_card``, whatever the ``--batchsize``."""
     agent = load(model_file, datatype="train:ordered", batchsize=1)
