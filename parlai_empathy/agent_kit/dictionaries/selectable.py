@@ -15,13 +15,22 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 from parlai_empathy.agent_kit.dictionaries.words import has_json_words, left_by_another
 
 
+class TextDictionary(DictionaryAgent):
+    """ParlAI's dictionary of words, in which no text contains padding: a word spelt like it is unknown."""
+
+    def txt2vec(self, text: str, vec_type: type = list) -> Any:
+        """Return the ids of a text's words."""
+        null, unknown = self[self.null_token], self[self.unk_token]
+        return vec_type(unknown if index == null else index for index in super().txt2vec(text))
+
+
 class SelectableDictionary(DictionaryAgent):
     """Creates a tokenizer's vocabulary if :meth:`is_pretrained`, else a dictionary of words; never itself instantiated.
 
     Subclasses may set :attr:`words` and :attr:`tokens` to other classes.
     """
 
-    words: ClassVar[type[DictionaryAgent]] = DictionaryAgent
+    words: ClassVar[type[DictionaryAgent]] = TextDictionary
     tokens: ClassVar[type[TokenizerDictionary]] = TokenizerDictionary
 
     def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> DictionaryAgent:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary
+from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary, TextDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 from parlai_empathy.modules.peers_tokenizer import peers_words
 
@@ -19,7 +18,7 @@ PEERS = "peers"
 _PADDING = "__null__"
 
 
-class ReadableDictionary(DictionaryAgent):
+class ReadableDictionary(TextDictionary):
     """ParlAI's dictionary, with the peers' tokenization as a further option, and with detokenization."""
 
     @staticmethod

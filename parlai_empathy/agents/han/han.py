@@ -91,18 +91,12 @@ class HanAgent(JudgeAgent):
     def model_inputs(self, pairs: Sequence[TextPair]) -> tuple[Tensor, ...]:
         """Return word ids of the contexts, ``(n, turns, words)``, and of the replies, ``(n, words)``."""
         texts = dict.fromkeys(text for pair in pairs for text in (*pair.turns, pair.reply))
-        words = {text: self._words(text) for text in texts}
+        words = {text: self.dict.txt2vec(text)[: self.opt["max_words"]] for text in texts}
         table = _padded([[self.NULL_IDX], *words.values()], self.NULL_IDX)  # (distinct texts, words); row 0 is padding
         row = {text: number for number, text in enumerate(words, start=1)}
         turns = [[row[turn] for turn in pair.turns if words[turn]][-self.opt["max_turns"] :] for pair in pairs]
         replies = torch.tensor([row[pair.reply] for pair in pairs])
         return table[_padded([rows or [0] for rows in turns], 0)], table[replies]
-
-    def _words(self, text: str) -> list[int]:
-        """Return the ids of the first words; a word spelt like ParlAI's padding token counts as unknown."""
-        unknown = self.dict[self.dict.unk_token]
-        ids = self.dict.txt2vec(text)[: self.opt["max_words"]]
-        return [unknown if index == self.NULL_IDX else index for index in ids]
 
 
 def _padded(rows: Iterable[Sequence[int]], pad: int) -> Tensor:

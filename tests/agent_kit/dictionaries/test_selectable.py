@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser, class2str, str2class
 from tiny_judge import write_bert
 
-from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary
+from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary, TextDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 from parlai_empathy.errors import ModelFileError
 
 
-class OwnWords(DictionaryAgent):
-    """A subclass of ParlAI's dictionary."""
+class OwnWords(TextDictionary):
+    """A subclass of the dictionary of words."""
 
 
 class Chosen(SelectableDictionary):
@@ -32,7 +31,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("named", [{}, {"hf_model": None}, {"hf_model": ""}])
 def test_word_dictionary_is_used_without_hf_model(named: dict[str, str]) -> None:
-    assert type(SelectableDictionary(Opt(named))) is DictionaryAgent
+    assert type(SelectableDictionary(Opt(named))) is TextDictionary
     assert type(Chosen(Opt(named))) is OwnWords
 
 
@@ -47,6 +46,16 @@ def test_word_dictionary_uses_given_options() -> None:
     assert dictionary.txt2vec("hello there") == [4, 5]  # after the four special tokens
 
 
+def test_typed_padding_is_an_unknown_word() -> None:
+    """As padding it would be ignored, and a text of nothing else would have no vector."""
+    dictionary = SelectableDictionary(Opt())
+    dictionary.add_to_dict(dictionary.tokenize("hello"))
+    unknown, hello = dictionary["__unk__"], dictionary["hello"]
+    assert dictionary.txt2vec("__null__ hello") == [unknown, hello]
+    assert dictionary[dictionary.null_token] == 0
+    assert dictionary.tok2ind["__null__"] == 0
+
+
 def test_dictionary_of_another_agent_raises_model_file_error(tmp_path: Path) -> None:
     """An interrupted training of a judge may have left it: all words would be unknown."""
     path = tmp_path / "m.dict"
@@ -57,7 +66,7 @@ def test_dictionary_of_another_agent_raises_model_file_error(tmp_path: Path) -> 
 
 def test_class_name_in_options_selects_the_dictionary(bert: str) -> None:
     """As in ``parlai train_model``: from a class name in the options, before the agent exists."""
-    for kind, made in ((SelectableDictionary, DictionaryAgent), (Chosen, OwnWords)):
+    for kind, made in ((SelectableDictionary, TextDictionary), (Chosen, OwnWords)):
         found = str2class(class2str(kind))
         assert type(found(Opt())) is made
         assert type(found(Opt(hf_model=bert))) is TokenizerDictionary
