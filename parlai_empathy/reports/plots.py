@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from math import ceil
 from pathlib import Path
 from textwrap import fill
 from typing import Any
+
+from parlai.utils.misc import warn_once
 
 from parlai_empathy.errors import MissingDependencyError
 from parlai_empathy.files.whole_file import whole_file
@@ -27,6 +31,10 @@ _ROWS = 100  # the most rows of a plot: already many screens high
 # Distinguishable for the colour-blind too, as matplotlib's own are not (Petroff 2021, arXiv 2107.02270).
 _COLORS = ["#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd"]
 _MARKERS = "osD^vP*X"  # distinguishable in print, as are the lines
+_BOXES = (
+    "plots: characters that matplotlib's font lacks are boxes in PNG files, but not in report.html: name a font that "
+    "has them as font.family in a matplotlibrc"
+)
 _LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))
 
 
@@ -298,13 +306,15 @@ def drawing(plot: Plot, form: str) -> bytes:
     except ImportError as error:
         raise MissingDependencyError('no plots: they need matplotlib: pip install "parlai-empathy[plots]"') from error
     plot = _readable(plot)
-    # Dollar signs in names do not start formulas; the salt makes the ids in an SVG deterministic.
+    # Dollar signs in names do not start formulas; the salt makes the ids in an SVG deterministic; its texts stay texts,
+    # for which a browser has more fonts than matplotlib.
     settings: dict[Any, Any] = {
         "text.parse_math": False,
         "svg.hashsalt": plot.name,
+        "svg.fonttype": "none",
         "axes.prop_cycle": cycler(color=_COLORS),
     }
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(settings), _glyphs_may_be_missing():
         figure = Figure(figsize=(_SIZE[0], plot.height), layout="constrained")
         FigureCanvasAgg(figure)  # renders in memory, without a display
         if isinstance(plot, Panels):
@@ -315,6 +325,22 @@ def drawing(plot: Plot, form: str) -> bytes:
         content = BytesIO()
         figure.savefig(content, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
         return content.getvalue()
+
+
+@contextmanager
+def _glyphs_may_be_missing() -> Iterator[None]:
+    """Warn in one line that there are characters without a glyph, where matplotlib prints two for each."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_others(message: Warning | str, *rest: Any, **named: Any) -> None:
+            if "missing from font" in str(message):
+                warn_once(_BOXES)
+            else:
+                show(message, *rest, **named)
+
+        warnings.showwarning = show_others
+        yield
 
 
 def _readable(plot: Plot) -> Plot:

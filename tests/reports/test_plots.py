@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import matplotlib
 import matplotlib.pyplot
@@ -398,6 +399,29 @@ def test_colours_differ_also_for_the_colour_blind(matrix: Any, tmp_path: Path, f
     lab = np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
     distances = np.linalg.norm(lab[:, None] - lab, axis=-1)[np.triu_indices(6, 1)]
     assert distances.min() > 15
+
+
+def test_characters_without_glyph_are_one_warning_and_texts_in_svg(monkeypatch: pytest.MonkeyPatch) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr(plots, "warn_once", warned.append)
+    warnings.simplefilter("always")
+    others: list[str] = []
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *rest: others.append(str(message)))
+    plot = bars(["模型 <1>"], one=[1], two=[2])
+    drawing(plot, "png")
+    assert set(warned) == {plots._BOXES}
+    assert others == []
+    root = ElementTree.fromstring(drawing(plot, "svg"))
+    assert "模型 <1>" in [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_other_warnings_of_matplotlib_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings.simplefilter("always")
+    others: list[str] = []
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *rest: others.append(str(message)))
+    monkeypatch.setattr(Bars, "draw", lambda self, axes: warnings.warn("something else", stacklevel=1) or {})
+    drawing(bars(["1"], one=[1]), "png")
+    assert others == ["something else"]
 
 
 def test_svg_output_is_reproducible() -> None:
