@@ -186,6 +186,16 @@ def test_concurrent_commands_both_get_the_replies(tmp_path: Path) -> None:
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".jsonl", ".log"]
 
 
+@pytest.mark.parametrize("lost", [None, ".json", ".replies.jsonl"])
+def test_replies_are_asked_for_again_only_if_a_file_is_lost(tmp_path: Path, lost: str | None) -> None:
+    runner = Crossed(lambda: None, FOUND, FOUND, log="hi")
+    for _ in range(2):
+        assert [one.reply for one in Evaluations(tmp_path, runner).replies(JOB, "m/model", "data")] == ["hi"]
+        if lost:
+            (tmp_path / f"{JOB.name}{lost}").unlink()
+    assert len(runner.arguments) == (2 if lost else 1)
+
+
 def test_failed_command_uses_result_of_concurrent_command(tmp_path: Path) -> None:
     beside = Evaluations(tmp_path, Runner(FOUND))
     assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), code=-signal.SIGKILL))) == RESULT
