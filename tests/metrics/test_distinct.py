@@ -69,8 +69,11 @@ def test_metric_aggregates_to_corpus_value(replies: list[list[str]], order: int)
     assert metrics.report()["dist"].value() == pytest.approx(distinct(replies, order))
 
 
-def test_metric_without_bigrams_is_nan() -> None:
+def test_metric_without_bigrams_is_nan_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr("parlai_empathy.metrics.distinct.warn_once", warned.append)
     assert math.isnan(Distinct(2, [["a"]], tokens="re").value())
+    assert warned == ["Dist-2: no reply has 2 token(s)"]
 
 
 def test_adding_keeps_settings_in_signature() -> None:

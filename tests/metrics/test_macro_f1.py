@@ -64,7 +64,10 @@ def test_pickling_keeps_the_signature() -> None:
     assert pickle.loads(pickle.dumps(metric)).signature == metric.signature
 
 
-def test_empty_table_raises_error_and_metric_is_nan() -> None:
+def test_empty_table_raises_error_and_metric_is_nan_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr("parlai_empathy.metrics.macro_f1.warn_once", warned.append)
     with pytest.raises(NotComputableError, match="nothing to score"):
         macro_f1(np.zeros((3, 3)))
     assert math.isnan(MacroF1(np.zeros((3, 3), dtype=np.int64)).value())
+    assert len(warned) == 1

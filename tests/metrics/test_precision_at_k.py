@@ -213,8 +213,11 @@ def test_sample_data_gives_intermediate_precision() -> None:
     assert 0 < min(values) <= max(values) < 1
 
 
-def test_too_few_examples_give_nan() -> None:
+def test_too_few_examples_give_nan_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr("parlai_empathy.metrics.precision_at_k.warn_once", warned.append)
     assert math.isnan(metric_of(range(99), encodings(99), "shuffled").value())
+    assert warned == ["P@k,100 needs at least 100 examples, but got 99"]
 
 
 def test_adding_none_returns_the_metric() -> None:

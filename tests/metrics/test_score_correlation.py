@@ -40,8 +40,14 @@ def test_spearman_matches_hand_calculation() -> None:
 @pytest.mark.parametrize(
     ("scores", "ratings"), [([1.0, 2.0], [1.0, 2.0]), ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([], [])]
 )
-def test_undefined_correlation_is_nan(scores: list[float], ratings: list[float]) -> None:
+def test_undefined_correlation_is_nan_with_a_warning(
+    scores: list[float], ratings: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr("parlai_empathy.metrics.score_correlation.warn_once", warned.append)
     assert math.isnan(ScoreCorrelation("pearson", scores, ratings).value())
+    assert len(warned) == 1
+    assert warned[0].startswith("no correlation")
 
 
 def test_parlai_metrics_aggregate_batches() -> None:

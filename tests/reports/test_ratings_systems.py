@@ -110,10 +110,13 @@ def test_not_computable_cells_are_explained_in_notes() -> None:
     assert "p, A and B: no test: all 3 differences are 0" in notes
     assert "corrected for the 0 tests" in notes
     assert len(plots) == 1
-    (short, long), _ = means_tables(by_question_and_system(ratings[:1]), HOW)
-    assert rows(short) == [["A", "3.00 ± -"]]
-    assert rows(long) == [["q", "A", 1, 1, 1, 3.0, "-", "-"]]
+    (short, long), _ = means_tables(by_question_and_system(ratings[:1] + ratings[5:]), HOW)
+    assert rows(short) == [["A", "3.00 ± -", "-"], ["B", "-", "3.00 ± 0.00"]]
+    assert rows(long)[0] == ["q", "A", 1, 1, 1, 3.0, "-", "-"]
     assert "- a single rating has no standard error" in long.notes
+    table, plots = differences_table(by_question_and_system(ratings[:2]), HOW) or (Table("", [], []), [])
+    assert len(table.rows) == 1
+    assert plots == [], "there is no interval to draw"
 
 
 @pytest.mark.parametrize("ratings", [[], RATINGS[:6]])
