@@ -63,9 +63,7 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
         raise NotComputableError(
             f"item {large.item!r} is rated {large.rating:g} by {large.rater!r}: beyond any scale: correct it"
         )
-    given = {**excluded_in_study(ratings), **wishes.excluded}
-    raters = judge_raters(ratings, wishes.tolerance, given)
-    excluded = _excluded(raters, given, wishes)
+    raters, excluded = _judged(ratings, wishes)
     left = without(ratings, excluded)
     if not left:
         raise NotComputableError(f"all {len(raters)} raters are left out: no ratings remain")
@@ -90,13 +88,17 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
     )
 
 
-def _excluded(raters: Sequence[Rater], given: Mapping[str, str], wishes: Wishes) -> dict[str, str]:
-    """Return the excluded raters, in the order of ``raters``, each with the reason.
+def _judged(ratings: Sequence[Rating], wishes: Wishes) -> tuple[list[Rater], dict[str, str]]:
+    """Return statistics of all raters, and the excluded ones in the same order, each with the reason.
 
-    :param given: those whom the study or the user excludes.
+    With ``exclude_flagged``, the remaining raters are judged again, as by a second report that excludes the flagged.
     """
-    both = {**(reasons(raters) if wishes.exclude_flagged else {}), **given}
-    return {one.name: both[one.name] for one in raters if one.name in both}
+    excluded = {**excluded_in_study(ratings), **wishes.excluded}
+    raters = judge_raters(ratings, wishes.tolerance, excluded)
+    if wishes.exclude_flagged:
+        excluded = {**reasons(raters), **excluded}
+        raters = judge_raters(ratings, wishes.tolerance, excluded)
+    return raters, {one.name: excluded[one.name] for one in raters if one.name in excluded}
 
 
 # --- overview --------------------------------------------------------------------------------------------------------

@@ -39,8 +39,7 @@ def raters_table(raters: Sequence[Rater], excluded: Mapping[str, str], called: M
     ]
     notes = [
         "- same answer: the share of the commonest point; seconds: the median; agrees: Pearson's correlation with the "
-        "mean of the others, each question on its own scale; the others are without those whom the study or --exclude "
-        "leaves out",
+        "mean of the others, each question on its own scale; the others are those who are not left out",
         "- look at: what simple rules flag; the decision is yours: --exclude FILE names raters to leave out, "
         "--exclude-flagged true leaves out all who are flagged",
         f"- {NONE}: not available: not asked, not timed, or not rated by others",

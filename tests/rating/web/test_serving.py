@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.web.serving import Address, serve, without_query
+from parlai_empathy.rating.web.serving import Address, check_address, serve, without_query
 
 PROGRAM = """
 import sys
@@ -84,6 +84,18 @@ def test_invalid_address_raises_one_line_option_error(address: Address) -> None:
 def test_proxies_that_could_never_be_trusted_raise_option_error(proxy: str) -> None:
     with pytest.raises(OptionError, match=f"--proxies {re.escape(proxy)}: expected an IP address"):
         serve(None, Address(port=0, proxies=("127.0.0.1", "10.0.0.0/8", "::1", proxy)))
+
+
+def test_address_is_checked_and_left_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(OptionError, match=f"--port {port} cannot be used"):
+            check_address(Address(port=port))
+    check_address(Address(port=port))
+    with socket.create_server(("127.0.0.1", port)):
+        pass
+    with pytest.raises(OptionError, match="--proxies caddy: expected an IP address"):
+        check_address(Address(port=0, proxies=("caddy",)))
 
 
 def test_access_log_omits_query_and_client() -> None:
