@@ -58,6 +58,11 @@ class Partner:
                 self._clones.popitem(last=False)
         return text
 
+    def forget(self, talk: str) -> None:
+        """Forget a conversation's clone, because its last reply was not stored."""
+        with self._lock:
+            self._clones.pop(talk, None)
+
     def _clone(self, talk: str, said: Sequence[Said]) -> Any:
         """Return the conversation's clone: the one that knows its history, or a new one that observes it first."""
         with self._lock:

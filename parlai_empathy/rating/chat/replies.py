@@ -130,9 +130,12 @@ class Replies:
         said = self._desk.messages(found.id, found.rater)
         if not said or said[-1].speaker != RATER:
             return  # it was answered in the meantime
-        text = self._partners[found.item.system].reply(found.id, said, say)
+        partner = self._partners[found.item.system]
+        text = partner.reply(found.id, said, say)
         details = self._recognised(said[-1].text, text)
-        self._desk.say(found.id, found.rater, said[-1].turn + 1, found.item.system, text, details)
+        outcome = self._desk.say(found.id, found.rater, said[-1].turn + 1, found.item.system, text, details)
+        if not outcome.is_kept:  # another server of the same store was faster
+            partner.forget(found.id)
 
     def _recognised(self, message: str, reply: str) -> dict[str, object]:
         """Return both emotions, to be stored with the reply: messages are stored before they are classified."""

@@ -74,6 +74,30 @@ def test_conversation_survives_reload_and_restart(serve_chat: Serve) -> None:
     assert visitor.say("Still there?")[-1] == "Hello / (Hel) / Still there?"
 
 
+def test_second_server_continues_from_the_reply_that_was_stored(serve_chat: Serve) -> None:
+    """Both servers of a store answer the same message; the visitor sees the first answer, and so must both models."""
+
+    class Named(RememberingAgent):
+        name = "A"
+
+        def act(self) -> dict[str, Any]:
+            self.heard[-1] = f"{self.name}! {self.heard[-1]}"
+            return super().act()
+
+    first, second = serve_chat(agent=Named()), serve_chat(agent=type("Other", (Named,), {"name": "B"})())
+    visitor, other = first.visitor(), second.visitor(agrees=False)
+    other.http.cookies = visitor.http.cookies
+    visitor.post("/say", **visitor.form(text="SLOW"))
+    other.load()
+    assert second.replies.is_under_way(other.hidden("talk"))
+    first.agent.go_on.set()
+    assert visitor.wait() == ["SLOW", "A! SLOW"]
+    second.agent.go_on.set()
+    while second.replies.is_under_way(other.hidden("talk")):
+        time.sleep(0.01)
+    assert other.say("Hello")[1:] == ["A! SLOW", "Hello", "SLOW / (A! ) / B! Hello"]
+
+
 def test_waiting_page_refreshes_without_scripts(serve_chat: Serve) -> None:
     served = serve_chat()
     visitor = served.visitor()

@@ -52,6 +52,14 @@ def test_clone_with_outdated_history_is_replaced() -> None:
     assert partner.reply("a", said("one", "ONE", "two", "TWO", "three")) == "one / (ONE) / two / (TWO) / three"
 
 
+def test_forgotten_conversation_is_replayed() -> None:
+    partner = Partner(RememberingAgent())
+    assert partner.reply("a", said("Hello")) == "Hello"
+    partner.forget("a")
+    partner.forget("a")
+    assert partner.reply("a", said("Hello", "Other", "Again")) == "Hello / (Oth) / Again"
+
+
 def test_failed_clone_is_replaced() -> None:
     agent = RememberingAgent()
     partner = Partner(agent)
