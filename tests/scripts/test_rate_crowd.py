@@ -161,6 +161,14 @@ def test_missing_options_raise_option_error(run: Run, mturk: MturkDouble, argume
         run(*arguments)
 
 
+@pytest.mark.parametrize("study", ["chat", "collect_ed"])
+def test_study_that_the_rating_site_cannot_serve_is_not_published(run: Run, mturk: MturkDouble, study: str) -> None:
+    """The other sites cannot be shown in Mechanical Turk's frames, so nobody could submit the work."""
+    with pytest.raises(OptionError, match=f"kind is {study.partition('_')[0]}: the rating site serves"):
+        publish(run, "--study", study)
+    assert mturk.calls == []
+
+
 def test_unknown_batch_error_lists_batches(run: Run, mturk: MturkDouble) -> None:
     publish(run)
     with pytest.raises(OptionError, match=r"^--batch x: there is no such batch; the batches are: ed$"):
@@ -172,7 +180,7 @@ def test_batch_of_a_study_file_is_found_by_the_file(run: Run, mturk: MturkDouble
     file.write_text((OWN_STUDIES / "ed.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     assert "Batch mine: " in publish(run, "--study", str(file))
     assert "HIT1  Assignable" in run("status", "--study", str(file))
-    with pytest.raises(OptionError, match=r"^--batch : there is no such batch; the batches are: mine$"):
+    with pytest.raises(OptionError, match=r"^--batch: name a batch; the batches are: mine$"):
         run("status")
 
 

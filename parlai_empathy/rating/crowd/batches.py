@@ -90,7 +90,8 @@ class Batches:
         """
         found = {step.key: step for step in self._ledger.steps("batch")}
         if name not in found:
-            raise OptionError(f"--batch {name}: there is no such batch; the batches are: {', '.join(found) or 'none'}")
+            what = f"--batch {name}: there is no such batch" if name else "--batch: name a batch"
+            raise OptionError(f"{what}; the batches are: {', '.join(found) or 'none'}")
         content = found[name].content
         self._check_place(name, content["live"])
         hits = {step.result: step.content["raters"] for step in self._ledger.steps("hit", name) if step.result}

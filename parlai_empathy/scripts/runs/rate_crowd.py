@@ -16,6 +16,7 @@ from parlai_empathy.rating.crowd.links import prolific_link, rater_link
 from parlai_empathy.rating.crowd.mturk import client
 from parlai_empathy.rating.crowd.offer import Offer, dollars
 from parlai_empathy.rating.crowd.submissions import APPROVED, REJECTED, Piece, Work
+from parlai_empathy.rating.site.pages import check_kind
 from parlai_empathy.rating.store import Store, open_store
 from parlai_empathy.rating.study_file import read_study
 
@@ -71,6 +72,7 @@ class _Crowd:
 
     def _publish(self) -> None:
         study = read_study(_needed(self._opt, "study"))
+        check_kind(study)
         opt = self._opt
         offer = Offer(
             url=_needed(opt, "url"),
