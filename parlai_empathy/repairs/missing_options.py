@@ -1,4 +1,4 @@
-"""One clear line for a missing option or file of options, and for an unknown option in such a file or after a task."""
+"""One clear line for a missing option or file of options, and for an unknown one in such a file or after a task."""
 
 from __future__ import annotations
 
@@ -89,16 +89,40 @@ def report_unknown_in_file(params: Any) -> None:
     params.ParlaiParser._load_opts = _load_opts
 
 
+def report_unknown_mutator(mutators: Any) -> None:
+    """Name an unknown mutator of ``--mutators``, and list those there are."""
+    load = mutators.Mutator.load_mutator_types.__func__
+
+    @functools.wraps(load)
+    def load_mutator_types(cls: Any, mutator_names: str | None) -> Any:
+        try:
+            return load(cls, mutator_names)
+        except KeyError as error:
+            there_are = ", ".join(sorted(mutators.MUTATOR_REGISTRY))
+            raise OptionError(
+                f"--mutators {mutator_names}: there is no mutator {error.args[0]}; there are {there_are}"
+            ) from error
+
+    mutators.Mutator.load_mutator_types = classmethod(load_mutator_types)
+
+
 def report_unknown_after_task(teachers: Any) -> None:
-    """Name an unknown option after a task of this package, ``-t empathy:reddit:histroy=1``: ParlAI ignores it."""
+    """Name what ParlAI ignores after a task of this package: an unknown option, ``-t empathy:reddit:histroy=1``, or a
+    teacher that does not follow the task directly, ``-t empathy:red:edition=sample:Test``.
+    """
     add_flags = teachers._add_task_flags_to_agent_opt
 
     @functools.wraps(add_flags)
     def _add_task_flags_to_agent_opt(agent: Any, opt: Any, flags: str) -> None:
         add_flags(agent, opt, flags)
-        given = [part.partition("=")[0].replace("-", "_") for part in flags.split(":") if "=" in part]
-        if given and getattr(agent, "__module__", "").startswith("parlai_empathy."):
-            _check_known(given, agent, opt, flags)
+        if getattr(agent, "__module__", "").startswith("parlai_empathy."):
+            _, *after = flags.removeprefix("empathy:").split(":")
+            if strange := [part for part in after[1:] if part and "=" not in part]:
+                raise OptionError(
+                    f"-t {flags}: {strange[0]} is neither the teacher, which follows the task directly, nor an option, "
+                    "which is written name=value"
+                )
+            _check_known([part.partition("=")[0].replace("-", "_") for part in after if "=" in part], agent, opt, flags)
 
     teachers._add_task_flags_to_agent_opt = _add_task_flags_to_agent_opt
 

@@ -73,6 +73,7 @@ def test_unrepaired_parlai_raises_generic_errors() -> None:
     assert "raise RuntimeError('Need to set `model` argument" in source_of("parlai.core.agents")
     assert "'Trying to set opt from file that does not exist: '" in source_of("parlai.core.params")
     assert 'raise FileNotFoundError(\n            f"Could not find filename' in source_of("parlai.core.opt")
+    assert "mutators = [MUTATOR_REGISTRY[name] for name in names]" in source_of("parlai.core.mutators")
     assert "tasks = opt['task'].split(',')" in source_of("parlai.scripts.eval_model")
     assert "raise ValueError(\n            'You should use --datatype" in source_of("parlai.scripts.eval_model")
     assert "            opt[key] = value\n        else:\n            task.append(f)" in source_of(
@@ -94,6 +95,25 @@ def test_unknown_option_after_a_task_raises_option_error(task: str, name: str) -
         OptionError, match=rf"^-t empathy:\S+: there is no option {name}; the task has edition, [^\n]+$"
     ):
         DisplayData.main(task=task, loglevel="error")
+
+
+@pytest.mark.parametrize("more", ["edition=sample:Test", "Test:edition=sample:edition", "Test:Default"])
+def test_teacher_behind_the_first_place_after_its_task_raises_option_error(more: str) -> None:
+    with pytest.raises(OptionError, match=rf"^-t empathy:red:{more}: {more.rpartition(':')[2]} is neither the teacher"):
+        DisplayData.main(task=f"empathy:red:{more}", loglevel="error")
+
+
+@pytest.mark.parametrize("name", ["red", "empathy:red", "empathy:RED", "parlai_empathy.tasks.red.agents"])
+def test_teacher_right_after_its_task_is_known(name: str) -> None:
+    (teacher,) = create_task_agent_from_taskname(Opt(task=f"{name}:TestTeacher:edition=sample:", datatype="valid"))
+    assert type(teacher).__name__ == "TestTeacher"
+
+
+@pytest.mark.parametrize("named", [{"mutators": "flattn"}, {"task": f"{TASK['task']}:mutators=flatten+flattn"}])
+def test_unknown_mutator_raises_option_error(named: dict[str, str]) -> None:
+    message = r"^--mutators (flatten\+)?flattn: there is no mutator flattn; there are context_shuffle, [^\n]+$"
+    with pytest.raises(OptionError, match=message):
+        DisplayData.main(**{**TASK, "loglevel": "error", **named})
 
 
 @pytest.mark.parametrize(
