@@ -6,6 +6,7 @@ in the two tables at the end, so that every module is patched before any code us
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 import pkgutil
@@ -84,9 +85,13 @@ def register_prefix(loader: Any) -> None:
     """Register the prefix ``empathy:`` with ParlAI's loader, for agents, tasks, teachers and worlds."""
     loader.REGISTERED_REPOS[PREFIX] = {"repo": PACKAGE, "source": "pip install parlai-empathy"}
     agents, teachers = loader.AGENT_REGISTRY, loader.TEACHER_REGISTRY
-    loader.load_agent_module = _with_prefix(_checked(loader.load_agent_module, "agents"), "agents", agents)
+    loader.load_agent_module = _with_prefix(
+        _known(_checked(loader.load_agent_module, "agents"), "agents"), "agents", agents
+    )
     loader.load_task_module = _with_prefix(_checked(loader.load_task_module, "tasks"), "tasks", teachers)
-    loader.load_teacher_module = _with_prefix(_checked(loader.load_teacher_module, "tasks"), "tasks", teachers)
+    loader.load_teacher_module = _with_prefix(
+        _known(_checked(loader.load_teacher_module, "tasks"), "tasks"), "tasks", teachers
+    )
     loader.load_world_module = _with_prefix(_wrap_world_loader(loader.load_world_module), "tasks", teachers)
 
 
@@ -144,10 +149,45 @@ def _check_name(name: str, kind: str) -> None:
     """Raise :class:`OptionError` unless the task exists, or the agent and, after a ``/``, its base agent."""
     wanted, *rest = re.split("[:/]", name.lower())
     if not _is_ours(wanted, kind):
-        there_are = ", ".join(sorted(PREFIX + path.parent.name for path in (_HERE / kind).glob("*/__init__.py")))
+        there_are = ", ".join(_own(kind))
         raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; available: {there_are}")
     if kind == "agents" and "/" in name and not (_HERE / kind / wanted / f"{rest[0]}.py").is_file():
         raise OptionError(f"{PREFIX}{name}: there is no such agent; the part before the / is one")
+
+
+def _known(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
+    """Wrap ``load`` so that a name that ParlAI does not know raises a one-line error that suggests a close one.
+
+    Not for ``load_task_module``: ParlAI passes it unions of tasks, and goes on if that fails.
+    """
+
+    @functools.wraps(load)
+    def load_known(name: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return load(name, *args, **kwargs)
+        except ModuleNotFoundError as error:
+            head = re.split("[:/]", name)[0].lower()
+            if str(error.name).lower().split(".")[:3] != ["parlai", kind, head]:
+                raise  # something that the agent or task imports is missing
+            raise OptionError(f"{name}: there is no such {kind.removesuffix('s')}; {_close_to(name, kind)}") from error
+
+    return load_known
+
+
+def _close_to(name: str, kind: str) -> str:
+    """Return the question whether a close name was meant; if there is none, this package's names."""
+    import parlai
+
+    own = _own(kind)
+    others = [path.name for path in (Path(parlai.__file__).parent / kind).iterdir() if path.is_dir()]
+    plain = ":".join(part for part in name.split(":") if "=" not in part)
+    close = difflib.get_close_matches(plain, [*own, *(one.removeprefix(PREFIX) for one in own), *others], n=1)
+    return f"did you mean {close[0]}?" if close else f"those of this package are {', '.join(own)}"
+
+
+def _own(kind: str) -> list[str]:
+    """Return the names of this package's agents or tasks, with the prefix."""
+    return sorted(PREFIX + path.parent.name for path in (_HERE / kind).glob("*/__init__.py"))
 
 
 def _no_such_teacher(name: str, error: AttributeError) -> OptionError | None:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import Mock
 
 import parlai.core.metrics
 import parlai.core.script
@@ -122,9 +123,30 @@ def test_unprefixed_empathetic_dialogues_is_the_builtin_task() -> None:
     assert loader.load_task_module("empathetic_dialogues") is theirs
 
 
-def test_unknown_agent_keeps_parlai_error() -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"parlai\.agents\.no_such_agent"):
-        loader.load_agent_module("no_such_agent")
+@pytest.mark.parametrize(
+    ("load", "name", "told"),
+    [
+        (loader.load_agent_module, "retreival", "agent; did you mean retrieval?"),
+        (loader.load_agent_module, "empathy/retrieval", "agent; did you mean empathy:retrieval?"),
+        (loader.load_agent_module, "transformer/generatr", "agent; did you mean transformer?"),
+        (loader.load_agent_module, "qwxyz", f"agent; those of this package are {', '.join(plugin._own('agents'))}"),
+        (loader.load_teacher_module, "dayli_dialog:Act:dd_history=2", "task; did you mean daily_dialog?"),
+        (loader.load_teacher_module, "empaty:red", "task; did you mean empathy:red?"),
+        (loader.load_teacher_module, "Convai3", "task; did you mean convai2?"),
+    ],
+)
+def test_unknown_name_is_one_line_with_a_close_one(load: Any, name: str, told: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        load(name)
+    assert str(caught.value) == f"{name}: there is no such {told}"
+
+
+@pytest.mark.parametrize("lacking", ["no_such_library", "parlai.agents.no_such_agent"])
+def test_agent_that_lacks_an_import_keeps_its_error(monkeypatch: pytest.MonkeyPatch, lacking: str) -> None:
+    error = ModuleNotFoundError(f"No module named {lacking!r}", name=lacking)
+    monkeypatch.setattr(importlib, "import_module", Mock(side_effect=error))
+    with pytest.raises(ModuleNotFoundError, match=lacking):
+        loader.load_agent_module("repeat_label")
 
 
 @pytest.mark.parametrize("rest", ["", ":edition=sample"])
