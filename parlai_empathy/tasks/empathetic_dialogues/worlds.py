@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from parlai.core.loader import load_teacher_module
 from parlai.core.teachers import _add_task_flags_to_agent_opt
 from parlai.tasks.interactive.worlds import InteractiveWorld as ParlaisInteractiveWorld
 from parlai.tasks.self_chat.worlds import SelfChatWorld as ParlaisSelfChatWorld
@@ -29,7 +30,8 @@ class SelfChatWorld(ParlaisSelfChatWorld):
             super().init_openers()
         else:
             opt = copy.deepcopy(self.opt)
-            _add_task_flags_to_agent_opt(None, opt, opt["task"])  # ParlAI does this only for teachers
+            # ParlAI does this only where it creates a teacher.
+            _add_task_flags_to_agent_opt(load_teacher_module(opt["task"]), opt, opt["task"])
             file = build(opt) / "test.csv"
             self._openers = [text for one in read_empathetic_dialogues(file) if (text := one.turns[0].text)]
             if not self._openers:

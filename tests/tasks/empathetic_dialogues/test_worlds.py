@@ -13,7 +13,7 @@ from parlai.core.worlds import DialogPartnerWorld, create_task
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.self_chat import SelfChat
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.empathetic_dialogues import worlds
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 
@@ -124,6 +124,11 @@ def test_self_chat_openers_come_from_sample(tmp_path: Path, task: str, options: 
     chats = self_chats(tmp_path, task, num_self_chats=5, **options)
     assert {chat[0] for chat in chats} <= openers
     assert len({chat[0] for chat in chats}) > 1
+
+
+def test_self_chat_with_misspelt_option_after_its_task_raises_option_error(tmp_path: Path, ed_mirror: Path) -> None:
+    with pytest.raises(OptionError, match=rf"^-t {TASK}:editoin=sample: there is no option editoin; the task has ed_"):
+        self_chats(tmp_path, f"{TASK}:editoin=sample")
 
 
 def test_self_chat_without_openers_raises_data_error(tmp_path: Path, ed_mirror: Path) -> None:
