@@ -132,7 +132,7 @@ def _checked(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
     def load_checked(name: str, *args: Any, **kwargs: Any) -> Any:
         if name.startswith(PREFIX):
             head, *rest = name.removeprefix(PREFIX).split(":")
-            name = ":".join([PREFIX + head.lower(), *rest])  # ParlAI lower-cases task names too
+            name = ":".join([PREFIX + head.lower(), *filter(None, rest)])  # ParlAI lower-cases task names too
             _check_name(name.removeprefix(PREFIX), kind)
         try:
             return load(name, *args, **kwargs)
@@ -215,7 +215,7 @@ def _wrap_world_loader(load_world_module: Callable[..., Any]) -> Callable[..., A
     def load(taskname: str, *args: Any, **kwargs: Any) -> Any:
         if taskname.startswith(PREFIX):
             task, *rest = taskname[len(PREFIX) :].split(":")
-            teacher = [part for part in rest if "=" not in part][:1]
+            teacher = [part for part in rest if part and "=" not in part][:1]
             taskname = ":".join([f"{PACKAGE}.tasks.{task.lower()}.agents", *teacher])
         return load_world_module(taskname, *args, **kwargs)
 

@@ -106,6 +106,7 @@ def test_user_registered_agent_overrides_the_unprefixed_name(monkeypatch: pytest
     ("name", "teacher"),
     [
         ("empathy:empathetic_dialogues", teachers.DefaultTeacher),
+        ("empathy:empathetic_dialogues:", teachers.DefaultTeacher),
         ("empathy:empathetic_dialogues:edition=sample", teachers.DefaultTeacher),
         ("empathy:empathetic_dialogues:BothRoles", teachers.BothRolesTeacher),
         ("empathy:empathetic_dialogues:BothRoles:edition=sample", teachers.BothRolesTeacher),
@@ -167,7 +168,7 @@ def test_world_is_chosen_by_teacher_name_not_by_options(monkeypatch: pytest.Monk
     made_up = ModuleType("parlai_empathy.tasks.made_up.worlds")
     made_up.__dict__.update(InteractiveWorld=World, InteractiveRoleWorld=RoleWorld)
     monkeypatch.setitem(sys.modules, made_up.__name__, made_up)
-    for name in ("empathy:made_up", "empathy:Made_Up", "empathy:made_up:edition=sample:x=1"):
+    for name in ("empathy:made_up", "empathy:made_up:", "empathy:Made_Up", "empathy:made_up:edition=sample:x=1"):
         assert loader.load_world_module(name, interactive_task=True) is World
     for name in ("empathy:made_up:role", "empathy:made_up:role:x=1", "empathy:made_up:x=1:role"):
         assert loader.load_world_module(name, interactive_task=True) is RoleWorld
