@@ -183,6 +183,6 @@ def _write_account(account: Account, sha256: str, file: Path) -> None:
 
 def _read_account(file: Path) -> tuple[Account, str]:
     """Return a part's account, and its SHA-256."""
-    record = json.loads(file.read_text(encoding="utf-8"))
+    record = {**json.loads(file.read_text(encoding="utf-8"))}
     sha256 = record.pop("sha256")
     return Account(**{**record, "bad": Counter(record["bad"])}), sha256

@@ -130,7 +130,9 @@ def test_part_with_a_wrong_byte_in_the_middle_is_rebuilt(tmp_path: Path, place: 
     assert rows(part) == expected
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"dump": "a", "bad": 3}', '{"bad": {}, "lines": "60", "dump": 1}'])
+@pytest.mark.parametrize(
+    "content", ["[]", "{}", "null", '"sha256"', '{"dump": "a", "bad": 3}', '{"bad": {}, "lines": "60", "dump": 1}']
+)
 def test_part_with_invalid_account_is_rebuilt(tmp_path: Path, content: str) -> None:
     dump = write_dump(tmp_path / "a.jsonl", POSTS)
     part = unpacked([dump], tmp_path / "parts")[0]
