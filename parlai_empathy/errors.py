@@ -75,4 +75,5 @@ def shown(value: object) -> str:
 
 def one_line(error: BaseException) -> str:
     """Return the message of another library's error as one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200]
+    message = " ".join(str(error).split())
+    return message if len(message) <= 200 else f"{message[:197]}..."
