@@ -121,10 +121,10 @@ def test_invalid_opt_file_error_names_the_file(tmp_path: Path) -> None:
         AgentJudge(str(tmp_path / "model"))
 
 
-def test_unknown_agent_error_names_the_agent(tmp_path: Path) -> None:
+def test_unknown_agent_error_names_the_file_and_the_agent(tmp_path: Path) -> None:
     (tmp_path / "model").touch()
     (tmp_path / "model.opt").write_text('{"model": "empathy:nobody"}')
-    with pytest.raises(OptionError, match=r"^empathy:nobody: there is no such agent; available: empathy:"):
+    with pytest.raises(ModelFileError, match=r"/model\.opt names no agent \(empathy:nobody: there is no such agent; "):
         AgentJudge(str(tmp_path / "model"))
 
 

@@ -64,7 +64,10 @@ def agent_class(opt: Mapping[str, Any], where: str | Path) -> Any:
     :raises ModelFileError: if they do not name an agent that can be found.
     """
     with _agent_named_in_errors(where):
-        return load_agent_module(opt["model"])
+        try:
+            return load_agent_module(opt["model"])
+        except OptionError as error:  # there is no agent of this name
+            raise ModelFileError(f"{where} names no agent ({error}): train the model again") from error
 
 
 def load_agent(path: Path, options: Mapping[str, Any] | None = None, flag: str = "") -> Any:

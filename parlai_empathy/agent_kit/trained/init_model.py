@@ -104,7 +104,9 @@ def known_choices(known: Mapping[str, Any], tokens: Iterable[str]) -> dict[str, 
     """
     path = known.get("init_model")
     theirs = model_options(path) if path and is_file(path) and is_file(f"{path}.opt") else {}
-    return {**known, **{name: theirs[name] for name in tokens if theirs.get(name) is not None}}
+    if not theirs.keys() >= set(tokens):  # a model of another kind, which the agent refuses
+        return dict(known)
+    return {**known, **{name: theirs[name] for name in tokens if theirs[name] is not None}}
 
 
 def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None:

@@ -80,7 +80,8 @@ def test_folder_path_raises_model_file_error(name: str) -> None:
         ([], "TypeError: "),
         ({"model": 1}, "TypeError: "),
         ({}, "KeyError: 'model'"),
-        ({"model": "nobody"}, "Module"),
+        ({"model": "nobody"}, "nobody: there is no such agent; "),
+        ({"model": "empathy:nobody"}, "empathy:nobody: there is no such agent; "),
     ],
 )
 def test_opt_file_without_agent_raises_model_file_error(tmp_path: Path, options: Any, reason: str) -> None:

@@ -20,6 +20,8 @@ from tiny_parts import train, train_base
 from torch import nn
 
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, init_weights, keep_options
+from parlai_empathy.agents.generative import options as generative
+from parlai_empathy.agents.retrieval import options as retrieval
 from parlai_empathy.errors import ModelFileError
 
 
@@ -148,7 +150,9 @@ def test_defaults_suit_pretrained_model_of_init_model(
     monkeypatch.setattr(TrainModel, "run", lambda script: script.opt)
     first = tmp_path / "first"
     first.touch()
-    Path(f"{first}.opt").write_text(json.dumps({"model": f"empathy:{model}", "preset": "paper", **theirs}))
+    unset = dict.fromkeys((generative if "generative" in model else retrieval).OF_TOKENS)
+    saved = {**unset, "model": f"empathy:{model}", "preset": "paper", **theirs}
+    Path(f"{first}.opt").write_text(json.dumps(saved))
     command = ["-t", "empathy:empathetic_dialogues", "-m", f"empathy:{model}", "--init-model", str(first)]
     for opt in (TrainModel.setup_args().parse_args(command), superscript_main(["train_model", *command])):
         assert {name: opt[name] for name in [*expected, *theirs]} == {**expected, **theirs}

@@ -116,7 +116,7 @@ def test_report_is_printed_and_saved_with_plot(out: Path) -> None:
 
 def test_failed_models_are_listed_in_notes(out: Path) -> None:
     markdown = (out / "out" / "report.md").read_text()
-    assert re.search(r"^- torn: left out: .*torn is cut off or damaged: .*\.log\)$", markdown, re.M)
+    assert re.search(r"^- torn: left out: .*torn is cut off or damaged, or no model file: .*\.log\)$", markdown, re.M)
     assert "\n- gone: left out: gone/model is not a trained model: model and model.opt must exist\n" in markdown
 
 
