@@ -36,7 +36,7 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
     except ModelFileError:
         raise
     except Exception as error:  # of whatever kind the loading function raises
-        where = f"{path} does not fit its options ({path}.opt) or this command's"
+        where = f"{path} does not fit its options or dictionary ({path}.opt, {path}.dict) or this command's options"
         raise ModelFileError(f"{where}: {_reason(error)}") from error
     return states
 

@@ -88,7 +88,8 @@ def refusal(path: Path) -> str:
 
 def test_weights_of_another_size_do_not_fit_the_options(tmp_path: Path) -> None:
     torch.save({"model": Net(body=4).state_dict()}, path := tmp_path / "model")
-    assert re.fullmatch(rf"{path} does not fit its options \({path}\.opt\) or this command's: size .*", refusal(path))
+    its = rf"its options or dictionary \({path}\.opt, {path}\.dict\)"
+    assert re.fullmatch(rf"{path} does not fit {its} or this command's options: size mismatch .*", refusal(path))
 
 
 @pytest.mark.parametrize("content", [{"weights": 1}, [1], None])
