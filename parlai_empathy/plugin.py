@@ -149,8 +149,7 @@ def _check_name(name: str, kind: str) -> None:
     """Raise :class:`OptionError` unless the task exists, or the agent and, after a ``/``, its base agent."""
     wanted, *rest = re.split("[:/]", name.lower())
     if not _is_ours(wanted, kind):
-        there_are = ", ".join(_own(kind))
-        raise OptionError(f"{PREFIX}{wanted}: there is no such {kind.removesuffix('s')}; available: {there_are}")
+        raise _unknown(PREFIX + wanted, kind)
     if kind == "agents" and "/" in name and not (_HERE / kind / wanted / f"{rest[0]}.py").is_file():
         raise OptionError(f"{PREFIX}{name}: there is no such agent; the part before the / is one")
 
@@ -169,20 +168,25 @@ def _known(load: Callable[..., Any], kind: str) -> Callable[..., Any]:
             head = re.split("[:/]", name)[0].lower()
             if str(error.name).lower().split(".")[:3] != ["parlai", kind, head]:
                 raise  # something that the agent or task imports is missing
-            raise OptionError(f"{name}: there is no such {kind.removesuffix('s')}; {_close_to(name, kind)}") from error
+            raise _unknown(name, kind) from error
 
     return load_known
 
 
-def _close_to(name: str, kind: str) -> str:
-    """Return the question whether a close name was meant; if there is none, this package's names."""
+def _unknown(name: str, kind: str) -> OptionError:
+    """Return the error for an unknown name, which asks whether a close one was meant, or lists this package's names."""
     import parlai
 
     own = _own(kind)
-    others = [path.name for path in (Path(parlai.__file__).parent / kind).iterdir() if path.is_dir()]
+    short = [one.removeprefix(PREFIX) for one in own]
     plain = ":".join(part for part in name.split(":") if "=" not in part)
-    close = difflib.get_close_matches(plain, [*own, *(one.removeprefix(PREFIX) for one in own), *others], n=1)
-    return f"did you mean {close[0]}?" if close else f"those of this package are {', '.join(own)}"
+    if plain.startswith(PREFIX):  # by itself it makes all names close
+        close = [PREFIX + one for one in difflib.get_close_matches(plain.removeprefix(PREFIX), short, n=1)]
+    else:
+        others = [path.name for path in (Path(parlai.__file__).parent / kind).iterdir() if path.is_dir()]
+        close = difflib.get_close_matches(plain, [*own, *short, *others], n=1)
+    advice = f"did you mean {close[0]}?" if close else f"those of this package are {', '.join(own)}"
+    return OptionError(f"{name}: there is no such {kind.removesuffix('s')}; {advice}")
 
 
 def _own(kind: str) -> list[str]:

@@ -432,12 +432,12 @@ def test_agent_names_are_case_insensitive_and_may_include_a_base(name: str) -> N
 @pytest.mark.parametrize(
     ("load", "name", "known"),
     [
-        (loader.load_teacher_module, "empathy:empathetic_dialogue:BothRoles", "empathy:empathetic_dialogues"),
-        (loader.load_task_module, "empathy:nothing:edition=sample", "empathy:empathetic_dialogues"),
-        (loader.load_agent_module, "empathy:retreival", "empathy:retrieval"),
+        (loader.load_teacher_module, "empathy:empathetic_dialogue:BothRoles", "mean empathy:empathetic_dialogues?"),
+        (loader.load_task_module, "empathy:qwxyz:edition=sample", "are empathy:daily_dialog, empathy:empathetic_d"),
+        (loader.load_agent_module, "empathy:retreival", "did you mean empathy:retrieval?"),
     ],
 )
-def test_unknown_prefixed_name_error_lists_available_names(load: Any, name: str, known: str) -> None:
+def test_unknown_prefixed_name_error_names_a_close_one_or_all(load: Any, name: str, known: str) -> None:
     with pytest.raises(OptionError) as caught:
         load(name)
     message = str(caught.value)

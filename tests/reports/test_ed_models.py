@@ -174,7 +174,7 @@ def test_failing_models_do_not_affect_others(tmp_path: Path) -> None:
     assert lines["broken"] == f"{ED}: broken/model is broken"
     assert lines["ratings"] == f"{models['ratings']} predicts classes other than the 32 emotions: 1, 2"
     assert lines["judge"] == f"{models['judge']} is a judge, which gives no replies: see --suite humod"
-    unknown = "names no agent (empathy:no_such_agent: there is no such agent; available: "
+    unknown = "names no agent (empathy:no_such_agent: there is no such agent; those of this package are "
     assert lines["stranger"].startswith(f"{models['stranger']}.opt {unknown}")
     assert lines["typo"].startswith(f"{models['typo']}.opt names no agent (")
     assert lines["other"] == f"{ED}: eval_model on {ED} reports none of this table's columns, only f1"
