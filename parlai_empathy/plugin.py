@@ -292,7 +292,7 @@ def _log_signatures(aggregate: Callable[..., Any], of_processes: bool) -> Callab
 
     @functools.wraps(aggregate)
     def aggregate_and_log(*args: Any, **kwargs: Any) -> Any:
-        from parlai_empathy.metrics.signature import signature_lines
+        from parlai_empathy.signature import signature_lines
 
         report = aggregate(*args, **kwargs)
         if importlib.import_module("parlai.utils.distributed").is_distributed() == of_processes:

@@ -15,8 +15,8 @@ PACKAGE = Path(parlai_empathy.__file__).parent
 
 # A sub-package may import those of lower layers, and others of its own layer unless this makes a cycle.
 LAYERS: tuple[set[str], ...] = (
-    {"errors", "files", "memory"},
-    {"modules", "metrics", "tasks", "mutators", "language_models"},
+    {"errors", "files", "memory", "signature"},
+    {"modules", "metrics", "statistics", "tasks", "mutators", "language_models"},
     {"agent_kit"},
     {"agents", "scoring", "curation", "rating"},
     {"reports"},

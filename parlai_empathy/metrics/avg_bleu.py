@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from parlai.core.metrics import Metric
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
 
 MAX_ORDER = 4
 

@@ -6,7 +6,7 @@ import math
 
 from parlai.core.metrics import AverageMetric
 
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
 
 
 class EmotionAccuracy(AverageMetric):

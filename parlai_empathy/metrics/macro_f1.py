@@ -15,7 +15,7 @@ from parlai.core.metrics import Metric
 from parlai.utils.misc import warn_once
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
 
 
 def confusion(true: ArrayLike, chosen: ArrayLike, classes: int) -> NDArray[np.int64]:

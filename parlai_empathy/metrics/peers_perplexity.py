@@ -12,7 +12,7 @@ from parlai.core.metrics import AverageMetric
 from torch import Tensor
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
 
 
 def example_losses(losses: Tensor, is_token: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ from parlai.utils.misc import warn_once
 from torch import Tensor
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
 
 BLOCK = 100
 CUTOFFS = (1, 3, 10)

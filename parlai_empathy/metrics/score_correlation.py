@@ -9,14 +9,14 @@ from parlai.core.metrics import Metric
 from parlai.utils.misc import warn_once
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.correlation import coefficient
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.correlation import coefficient
 
 
 class ScoreCorrelation(Metric):
     """The correlation of the scores and ratings accumulated so far.
 
-    :param kind: one of :data:`parlai_empathy.metrics.correlation.KINDS`.
+    :param kind: one of :data:`parlai_empathy.statistics.correlation.KINDS`.
     :param scores: the judge's scores.
     :param ratings: people's mean rating of each item, in the same order.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.agreement import PAIRINGS, WEIGHTS, Agreement, AgreementReport, agreement
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.statistics.agreement import PAIRINGS, WEIGHTS, Agreement, AgreementReport, agreement
 
 # Merdivan et al. 2020, Table 2.
 HUMOD_KAPPAS = {"closest": 0.86, "lowest": 0.57, "highest": 0.55, "random": 0.42}

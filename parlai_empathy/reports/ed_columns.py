@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parlai_empathy.metrics.number import Number
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import Number, signature
 
 
 @dataclass(frozen=True)

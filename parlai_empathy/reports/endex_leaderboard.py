@@ -10,15 +10,14 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.correlation import coefficient
-from parlai_empathy.metrics.correlation_of_runs import RunsCorrelation, correlation_of_runs
-from parlai_empathy.metrics.number import Number
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.endex_figures import FIGURES, TITLES
 from parlai_empathy.reports.plots import Intervals, Plot, RowBars
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Judge
+from parlai_empathy.signature import Number, signature
+from parlai_empathy.statistics.correlation import coefficient
+from parlai_empathy.statistics.correlation_of_runs import RunsCorrelation, correlation_of_runs
 from parlai_empathy.tasks.engagement.reader import RatedReply
 
 KINDS = {"pearson": "Pearson", "spearman": "Spearman"}

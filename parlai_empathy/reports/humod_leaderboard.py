@@ -11,12 +11,12 @@ import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import KINDS, Correlation, correlation
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.names import REFERENCES
 from parlai_empathy.reports.plots import Interval, Intervals
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Judge
+from parlai_empathy.statistics.correlation import KINDS, Correlation, correlation
 from parlai_empathy.tasks.humod.exchanges import Exchange, exchanges
 from parlai_empathy.tasks.humod.reader import Pair
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.correlation import Correlation, coefficient, correlation
-from parlai_empathy.metrics.number import Number
-from parlai_empathy.metrics.paired import holm
 from parlai_empathy.rating.analysis.metric_scores import Scores, matched
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Interval, Intervals, Plot
 from parlai_empathy.reports.ratings_systems import NONE
 from parlai_empathy.reports.report import Table
+from parlai_empathy.signature import Number
+from parlai_empathy.statistics.correlation import Correlation, coefficient, correlation
+from parlai_empathy.statistics.paired import holm
 
 
 def metrics_table(

@@ -10,28 +10,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.likert_power import (
+from parlai_empathy.reports.cells import Cell
+from parlai_empathy.reports.plots import Curves, Plot
+from parlai_empathy.reports.report import Table
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.likert_power import (
     LikertDesign,
     likert_detectable,
     likert_items,
     likert_items_normal,
     likert_power,
 )
-from parlai_empathy.metrics.sign_test_power import (
+from parlai_empathy.statistics.sign_test_power import (
     sign_test_comparisons,
     sign_test_detectable,
     sign_test_normal,
     sign_test_power,
 )
-from parlai_empathy.metrics.signature import signature
-from parlai_empathy.metrics.simulated_power import (
+from parlai_empathy.statistics.simulated_power import (
     simulated_rank_test_power,
     simulated_sign_test_power,
     simulated_t_test_power,
 )
-from parlai_empathy.reports.cells import Cell
-from parlai_empathy.reports.plots import Curves, Plot
-from parlai_empathy.reports.report import Table
 
 NONE = "-"
 _MOST_SIMULATED = 20_000  # ratings of one system in a simulated study: more would take minutes

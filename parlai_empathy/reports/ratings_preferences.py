@@ -6,10 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import exp
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.number import Number
-from parlai_empathy.metrics.paired import holm
-from parlai_empathy.metrics.signature import signature
-from parlai_empathy.metrics.win_rates import WinRate, win_rate
 from parlai_empathy.rating.analysis.answers import named
 from parlai_empathy.rating.analysis.preferences import Strengths, Tally, strengths, tallies
 from parlai_empathy.rating.rating import Rating
@@ -17,6 +13,9 @@ from parlai_empathy.reports.cells import Cell, PValue, p_value
 from parlai_empathy.reports.plots import Interval, Intervals, Plot, RowBars
 from parlai_empathy.reports.ratings_systems import NONE
 from parlai_empathy.reports.report import Table
+from parlai_empathy.signature import Number, signature
+from parlai_empathy.statistics.paired import holm
+from parlai_empathy.statistics.win_rates import WinRate, win_rate
 
 Key = tuple[str, str, str]
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from parlai_empathy.metrics.number import Number
-from parlai_empathy.metrics.paired import holm
 from parlai_empathy.rating.analysis.answers import columns_of, named
 from parlai_empathy.rating.analysis.differences import Difference, How, difference
 from parlai_empathy.rating.analysis.means import SystemMean, system_mean
@@ -15,6 +13,8 @@ from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Interval, Intervals, Plot
 from parlai_empathy.reports.report import Table
+from parlai_empathy.signature import Number
+from parlai_empathy.statistics.paired import holm
 
 NONE = "-"
 """The cell of a missing number; a note below the table says why it is missing."""

@@ -11,14 +11,14 @@ from scipy import stats
 from tqdm import tqdm
 
 from parlai_empathy.errors import DataError, NotComputableError
-from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
-from parlai_empathy.metrics.paired import PairedDifference, holm, paired_difference, swaps_for
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Curves, Grid, Interval, Intervals, Panels, Plot
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
 from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import System, SystemScores, common_items
+from parlai_empathy.statistics.bootstrap import bootstrap, percentile_interval
+from parlai_empathy.statistics.paired import PairedDifference, holm, paired_difference, swaps_for
 
 _FEWEST = 3  # the minimum number of pairs for a correlation
 _REPEATED = "resampling repeats replies, which lowers variety"

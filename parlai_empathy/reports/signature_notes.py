@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parlai_empathy.metrics.number import Number
+from parlai_empathy.signature import Number
 
 
 def signature_notes(rows: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import OptionError
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Texts, check_lengths
 from parlai_empathy.scoring.names import judge_name
+from parlai_empathy.signature import signature
 
 NO_JUDGE = "does not score replies: name a model of an agent that does, such as empathy:text_classifier"
 """The error message for an agent that is not a judge."""

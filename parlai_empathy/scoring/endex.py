@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, model_options, task_option, weights_of
 from parlai_empathy.errors import OptionError
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.agent_judge import NO_JUDGE, AgentJudge
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
 from parlai_empathy.scoring.names import OUTPUTS, few, judge_name
+from parlai_empathy.signature import signature
 from parlai_empathy.tasks.red.records import CLASSES
 
 ENGAGING = CLASSES[1]

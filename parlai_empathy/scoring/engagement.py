@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.metrics.specificity import specificity
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
+from parlai_empathy.signature import signature
 
 QUESTION_WORDS = frozenset(("how", "what", "when", "where", "which", "who", "whom", "whose", "why"))
 """The words that, besides the question mark, indicate a question (See et al. 2019)."""

@@ -24,7 +24,7 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """How the numbers are computed, in the form of :func:`parlai_empathy.metrics.signature.signature`."""
+        """How the numbers are computed, in the form of :func:`parlai_empathy.signature.signature`."""
 
     def score(self, contexts: Texts, replies: Sequence[str], references: Texts | None = None) -> NDArray[np.float64]:
         """Score each reply, independently of the other replies and their order.

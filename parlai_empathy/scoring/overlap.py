@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import MissingDependencyError, NotComputableError
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.scoring.judge import Judge, Texts, check_lengths
 from parlai_empathy.scoring.wordnet import open_wordnet
+from parlai_empathy.signature import signature
 
 _REMEMBERED = 2**16  # cached words and texts: more than the replies of a test set have, but bounded in a long run
 

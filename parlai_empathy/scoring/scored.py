@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.number import Number
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import Number, signature
 
 Items = tuple[Any, ...]
 Array = NDArray[Any]

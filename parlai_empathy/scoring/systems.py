@@ -9,9 +9,9 @@ from typing import Protocol
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import MissingDependencyError, NotComputableError, OptionError
-from parlai_empathy.metrics.number import Number
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored
+from parlai_empathy.signature import Number
 
 
 class ReplyMetric(Protocol):

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.text_file import read_text
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.hugging_face import load_sequence_classifier, longest_text
 from parlai_empathy.scoring.classifier import Classifier
+from parlai_empathy.signature import signature
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
 
 _BATCH = 64

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS
 from parlai_empathy.rating.names import TESTS, UNITS
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.ratings_options import add_ratings
+from parlai_empathy.statistics.cluster_bootstrap import CLUSTERS
 
 if TYPE_CHECKING:
     from parlai_empathy.reports.report import Report

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.agreement import PAIRINGS, WEIGHTS, agreement, weighted_kappa
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.statistics.agreement import PAIRINGS, WEIGHTS, agreement, weighted_kappa
 
 SCALE: list[float] = [1, 2, 3, 4, 5]
 ITEMS = [[1, 1, 2], [4, 5, 5], [3, 3, 4], [2, 1, 1], [5, 5, 4], [2, 3, 5]]

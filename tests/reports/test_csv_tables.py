@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from full_disk import full_disk
 
-from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.cells import PValue
 from parlai_empathy.reports.csv_tables import save_tables
 from parlai_empathy.reports.report import Table
+from parlai_empathy.signature import Number
 
 
 def read(path: Path) -> list[list[str]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.ed_leaderboard import plots, tables
 from parlai_empathy.reports.ed_models import Measured
 from parlai_empathy.reports.plots import draw
 from parlai_empathy.reports.published import PUBLISHED
 from parlai_empathy.reports.report import Table
+from parlai_empathy.signature import Number
 
 
 def retrieval(name: str = "mine") -> Measured:

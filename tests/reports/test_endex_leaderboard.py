@@ -15,12 +15,12 @@ from PIL import Image
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.correlation import correlation
-from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.endex_figures import FIGURES, TITLES
 from parlai_empathy.reports.endex_leaderboard import AGGREGATE, JudgeScores, judge_scores, leaderboard
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Texts
+from parlai_empathy.signature import Number
+from parlai_empathy.statistics.correlation import correlation
 from parlai_empathy.tasks.engagement.reader import RatedReply
 from parlai_empathy.tasks.engagement.sets import SETS
 

@@ -15,11 +15,11 @@ from PIL import Image
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import correlation
 from parlai_empathy.reports.humod_leaderboard import ORACLE, PAPERS_BEST, leaderboard, rated_pairs
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Texts
 from parlai_empathy.scoring.overlap import RougeL, SentenceBleu4
+from parlai_empathy.statistics.correlation import correlation
 from parlai_empathy.tasks.humod.reader import Pair
 
 SCIPY = {"Pearson": stats.pearsonr, "Spearman": stats.spearmanr, "Kendall": stats.kendalltau}

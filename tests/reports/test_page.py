@@ -10,11 +10,11 @@ from chromium_browser import accessibility_problems, chromium
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Curves, drawing
 from parlai_empathy.reports.report import Table
+from parlai_empathy.signature import Number
 
 _VOID = {"meta", "img"}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.correlation import coefficient, correlation
-from parlai_empathy.metrics.paired import holm
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.ratings_metrics import metrics_table
+from parlai_empathy.statistics.correlation import coefficient, correlation
+from parlai_empathy.statistics.paired import holm
 
 RATED = [1.0, 3.0, 2.0, 5.0, 4.0, 4.0]
 LENGTHS = [2.0, 3.0, 1.0, 9.0, 5.0, 8.0]

@@ -7,28 +7,28 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.metrics.likert_power import (
+from parlai_empathy.reports import ratings_power
+from parlai_empathy.reports.plots import Curves
+from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
+from parlai_empathy.reports.report import Table
+from parlai_empathy.statistics.likert_power import (
     LikertDesign,
     likert_detectable,
     likert_items,
     likert_items_normal,
     likert_power,
 )
-from parlai_empathy.metrics.sign_test_power import (
+from parlai_empathy.statistics.sign_test_power import (
     sign_test_comparisons,
     sign_test_detectable,
     sign_test_normal,
     sign_test_power,
 )
-from parlai_empathy.metrics.simulated_power import (
+from parlai_empathy.statistics.simulated_power import (
     simulated_rank_test_power,
     simulated_sign_test_power,
     simulated_t_test_power,
 )
-from parlai_empathy.reports import ratings_power
-from parlai_empathy.reports.plots import Curves
-from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
-from parlai_empathy.reports.report import Table
 
 DESIGN = LikertDesign(1.1, same_reply=0.3, same_item=0.1)
 QUICK = Aim(runs=200)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.metrics.paired import holm
-from parlai_empathy.metrics.win_rates import win_rate
 from parlai_empathy.rating.analysis.preferences import strengths
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.plots import Intervals, RowBars
 from parlai_empathy.reports.ratings_preferences import by_question, strengths_table, wins_table
 from parlai_empathy.reports.report import Table
+from parlai_empathy.statistics.paired import holm
+from parlai_empathy.statistics.win_rates import win_rate
 
 
 def compared(question: str, first: str, second: str, items: list[list[int]]) -> list[Rating]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from parlai_empathy.metrics.paired import holm
 from parlai_empathy.rating.analysis.answers import columns_of
 from parlai_empathy.rating.analysis.differences import How, difference
 from parlai_empathy.rating.analysis.means import system_mean
@@ -15,6 +14,7 @@ from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.ratings_systems import by_question_and_system, differences_table, means_tables
 from parlai_empathy.reports.report import Table
+from parlai_empathy.statistics.paired import holm
 
 HOW = How(resamples=50, seed=3)
 VALUES = {"A": [1, 2, 2, 3, 4, 2], "B": [3, 3, 4, 5, 4, 5], "C": [2, 1, 3, 3, 5, 4]}

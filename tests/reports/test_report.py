@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Bars, Intervals
 from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.signature import Number
 
 TABLE = Table("Lengths", ["text", "words"], [("original", 7), ("human", 6.5)], ["- counted by hand"])
 PAGES = ["report.html", "report.json", "report.md", "tables"]

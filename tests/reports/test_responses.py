@@ -13,8 +13,6 @@ from scipy import stats
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import DataError, NotComputableError
-from parlai_empathy.metrics.bootstrap import bootstrap, percentile_interval
-from parlai_empathy.metrics.paired import holm, paired_difference
 from parlai_empathy.reports.cells import PValue
 from parlai_empathy.reports.plots import Panels
 from parlai_empathy.reports.report import Table
@@ -33,6 +31,8 @@ from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
 from parlai_empathy.scoring.systems import System, SystemScores, score_systems, systems_of
 from parlai_empathy.scoring.word_metrics import AvgBleu, Length, Variety, Words
+from parlai_empathy.statistics.bootstrap import bootstrap, percentile_interval
+from parlai_empathy.statistics.paired import holm, paired_difference
 
 WORDS = Words("space")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parlai_empathy.metrics.number import Number
 from parlai_empathy.reports.signature_notes import signature_notes
+from parlai_empathy.signature import Number
 
 
 def test_signatures_are_listed_once_with_their_rows() -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from parlai_empathy.metrics.bootstrap import Floats, Places
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.statistics.bootstrap import Floats, Places
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, expanded_interval
-from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
-from parlai_empathy.metrics.effect_size import cohens_d
-from parlai_empathy.metrics.paired import paired_difference, swaps_for
-from parlai_empathy.metrics.permutation import permutation_p_value
-from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.rating.analysis.answers import Columns, columns_of
 from parlai_empathy.rating.names import TESTS
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.bootstrap import Floats, expanded_interval
+from parlai_empathy.statistics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
+from parlai_empathy.statistics.effect_size import cohens_d
+from parlai_empathy.statistics.paired import paired_difference, swaps_for
+from parlai_empathy.statistics.permutation import permutation_p_value
+from parlai_empathy.statistics.rank_tests import rank_sum, signed_rank
 
 SHARED = 0.5
 """The minimum share of common items for a paired comparison; with fewer, it would waste too many of the others."""
@@ -34,7 +34,7 @@ class How:
     """How systems are compared.
 
     :param test: one of :data:`~parlai_empathy.rating.names.TESTS`.
-    :param clusters: what is resampled for intervals: see :mod:`parlai_empathy.metrics.cluster_bootstrap`.
+    :param clusters: what is resampled for intervals: see :mod:`parlai_empathy.statistics.cluster_bootstrap`.
     :param tests: the number of tests to correct for, for which a permutation test makes enough swaps.
     """
 

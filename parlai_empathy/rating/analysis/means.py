@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import expanded_interval
-from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.rating.analysis.answers import Columns
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.bootstrap import expanded_interval
+from parlai_empathy.statistics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
 
 
 class SystemMean(NamedTuple):
@@ -37,7 +37,7 @@ def system_mean(ratings: Columns, clusters: str, resamples: int, seed: int) -> S
     """Compute the mean of one system's ratings for one question.
 
     :param ratings: at least one; items and raters numbered from 0 without gaps.
-    :param clusters: what is resampled: see :mod:`parlai_empathy.metrics.cluster_bootstrap`.
+    :param clusters: what is resampled: see :mod:`parlai_empathy.statistics.cluster_bootstrap`.
     """
     n, items, raters = len(ratings.values), int(ratings.items.max()) + 1, int(ratings.raters.max()) + 1
     interval, reason = None, None

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, percentile_interval
-from parlai_empathy.metrics.bradley_terry import bradley_terry
-from parlai_empathy.metrics.cluster_bootstrap import cluster_bootstrap
-from parlai_empathy.metrics.signature import signature
 from parlai_empathy.rating.analysis.answers import columns_of
 from parlai_empathy.rating.names import UNITS
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.bootstrap import Floats, percentile_interval
+from parlai_empathy.statistics.bradley_terry import bradley_terry
+from parlai_empathy.statistics.cluster_bootstrap import cluster_bootstrap
 
 Tally = tuple[int, int, int]
 """Wins of the first system, ties, and losses."""
@@ -58,7 +58,7 @@ def strengths(preferences: Sequence[Rating], clusters: str, resamples: int, seed
     """Fit Bradley-Terry strengths, with intervals from resampling items, raters or both.
 
     :param preferences: of one question, at least one, with the systems in alphabetical order.
-    :raises NotComputableError: if no finite strengths exist: see :mod:`parlai_empathy.metrics.bradley_terry`.
+    :raises NotComputableError: if no finite strengths exist: see :mod:`parlai_empathy.statistics.bradley_terry`.
     """
     names = sorted({name for one in preferences for name in (one.system, one.other)})
     places = {name: place for place, name in enumerate(names)}

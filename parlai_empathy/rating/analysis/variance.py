@@ -16,7 +16,7 @@ _FEWEST = 3  # shared items for a covariance
 
 
 class Spread(NamedTuple):
-    """The spread of ratings; :mod:`parlai_empathy.metrics.likert_power` defines the terms.
+    """The spread of ratings; :mod:`parlai_empathy.statistics.likert_power` defines the terms.
 
     :param sd: the standard deviation of single ratings within a system, in points.
     :param same_reply: 0..1; None if no reply has two ratings.

@@ -21,8 +21,8 @@ from tqdm import tqdm
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.metrics.names import METRIC_NAMES
 from parlai_empathy.metrics.precision_at_k import key
-from parlai_empathy.metrics.signature import signature_lines
 from parlai_empathy.scripts.parts.stopping import stopped
+from parlai_empathy.signature import signature_lines
 from parlai_empathy.zoo.model_list import MODELS
 
 RECIPE = MODELS["retrieval_sample"].recipe or ""

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.likert_power import LikertDesign
-from parlai_empathy.metrics.power import check_power
 from parlai_empathy.rating.analysis.answers import named, sort_answers
 from parlai_empathy.rating.analysis.exclusions import included
 from parlai_empathy.rating.analysis.variance import Spread, spread
@@ -19,6 +17,8 @@ from parlai_empathy.reports.plots import Plot
 from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scripts.parts.ratings_options import check_scale
+from parlai_empathy.statistics.likert_power import LikertDesign
+from parlai_empathy.statistics.power import check_power
 
 _SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import bootstrap, expanded_interval, percentile_interval
-from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
 from parlai_empathy.rating.analysis.differences import Difference, How, difference
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.statistics.bootstrap import bootstrap, expanded_interval, percentile_interval
+from parlai_empathy.statistics.rank_tests import rank_sum, signed_rank
 
 QUICK = How(resamples=200)
 

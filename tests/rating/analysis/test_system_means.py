@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parlai_empathy.metrics.bootstrap import bootstrap, expanded_interval, percentile_interval
 from parlai_empathy.rating.analysis.answers import columns_of
 from parlai_empathy.rating.analysis.means import SystemMean, system_mean
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.statistics.bootstrap import bootstrap, expanded_interval, percentile_interval
 
 
 def mean_of(values: list[tuple[str, str, float]], clusters: str = "item", seed: int = 0) -> SystemMean:

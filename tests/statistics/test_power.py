@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.metrics.power import check_alpha, check_power
+from parlai_empathy.statistics.power import check_alpha, check_power
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, float("nan")])

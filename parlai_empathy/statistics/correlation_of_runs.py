@@ -2,7 +2,7 @@
 
 The interval is for the mean. In each resample the items are drawn anew, the same ones for all runs, and the mean is
 recomputed: it covers the mean of these runs on other items, not what other runs would give. The spread of the runs is
-their standard deviation. For a single run this is :func:`parlai_empathy.metrics.correlation.correlation`.
+their standard deviation. For a single run this is :func:`parlai_empathy.statistics.correlation.correlation`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import Places, bootstrap, percentile_interval
-from parlai_empathy.metrics.correlation import coefficient
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.bootstrap import Places, bootstrap, percentile_interval
+from parlai_empathy.statistics.correlation import coefficient
 
 
 class RunsCorrelation(NamedTuple):
@@ -62,7 +62,7 @@ def correlation_of_runs(
 ) -> RunsCorrelation:
     """Correlate each run's scores with the ratings.
 
-    :param kind: one of :data:`parlai_empathy.metrics.correlation.KINDS`.
+    :param kind: one of :data:`parlai_empathy.statistics.correlation.KINDS`.
     :param runs: ``(runs, n)``, at least one.
     :param ratings: ``(n,)``, in the same order.
     :param resamples: number of bootstrap samples for the interval.

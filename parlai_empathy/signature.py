@@ -1,4 +1,4 @@
-"""A metric's signature: everything that its value depends on, in one line that can be printed next to it."""
+"""A number's signature: everything that its value depends on, in one line that can be printed next to it."""
 
 from __future__ import annotations
 
@@ -22,3 +22,21 @@ def signature_lines(report: Mapping[str, Any]) -> list[str]:
         if text:
             names.setdefault(text, []).append(key)
     return [f"{', '.join(keys)}: {text}" for text, keys in names.items()]
+
+
+class Number(float):
+    """A value with a signature that says how it was computed.
+
+    :param signature: in the form of :func:`signature`.
+    """
+
+    signature: str
+
+    def __new__(cls, value: float, signature: str) -> Number:
+        """Create a float with a signature; results of computations with it are plain floats."""
+        number = super().__new__(cls, value)
+        number.signature = signature
+        return number
+
+    def __reduce__(self) -> tuple[type[Number], tuple[float, str]]:
+        return Number, (float(self), self.signature)

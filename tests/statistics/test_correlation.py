@@ -16,7 +16,7 @@ from scipy import stats
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import KINDS, Correlation, _p_value, coefficient, correlation
+from parlai_empathy.statistics.correlation import KINDS, Correlation, _p_value, coefficient, correlation
 
 numbers = st.integers(-20, 20)
 pairs_that_differ = st.lists(st.tuples(numbers, numbers), min_size=5, max_size=12).filter(

@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics import simulated_power
-from parlai_empathy.metrics.likert_power import LikertDesign, likert_power
-from parlai_empathy.metrics.rank_tests import rank_sum
-from parlai_empathy.metrics.sign_test_power import sign_test_power
-from parlai_empathy.metrics.simulated_power import (
+from parlai_empathy.statistics import simulated_power
+from parlai_empathy.statistics.likert_power import LikertDesign, likert_power
+from parlai_empathy.statistics.rank_tests import rank_sum
+from parlai_empathy.statistics.sign_test_power import sign_test_power
+from parlai_empathy.statistics.simulated_power import (
     simulated_rank_test_power,
     simulated_sign_test_power,
     simulated_t_test_power,

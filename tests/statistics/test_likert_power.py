@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.likert_power import (
+from parlai_empathy.statistics.likert_power import (
     LikertDesign,
     likert_detectable,
     likert_items,

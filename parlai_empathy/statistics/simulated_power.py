@@ -13,11 +13,11 @@ import numpy as np
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats
-from parlai_empathy.metrics.likert_power import LikertDesign, check_items
-from parlai_empathy.metrics.power import check_alpha
-from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
-from parlai_empathy.metrics.sign_test_power import check_comparisons
+from parlai_empathy.statistics.bootstrap import Floats
+from parlai_empathy.statistics.likert_power import LikertDesign, check_items
+from parlai_empathy.statistics.power import check_alpha
+from parlai_empathy.statistics.rank_tests import rank_sum, signed_rank
+from parlai_empathy.statistics.sign_test_power import check_comparisons
 
 _AT_ONCE = 1_000_000  # ratings of one system in memory at a time
 
@@ -25,7 +25,9 @@ _AT_ONCE = 1_000_000  # ratings of one system in memory at a time
 def simulated_t_test_power(
     design: LikertDesign, difference: float, items: int, alpha: float = 0.05, runs: int = 2000, seed: int = 0
 ) -> float:
-    """Return the power of :func:`parlai_empathy.metrics.likert_power.likert_power` by simulation, with normal ratings.
+    """Return the power of :func:`parlai_empathy.statistics.likert_power.likert_power` by simulation.
+
+    Ratings are drawn from normal distributions.
 
     :param runs: number of simulated studies.
     """

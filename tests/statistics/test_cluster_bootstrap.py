@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, bootstrap
-from parlai_empathy.metrics.cluster_bootstrap import CLUSTERS, cluster_bootstrap, cluster_count, weighted_mean
+from parlai_empathy.statistics.bootstrap import Floats, bootstrap
+from parlai_empathy.statistics.cluster_bootstrap import CLUSTERS, cluster_bootstrap, cluster_count, weighted_mean
 
 ITEMS = np.repeat(np.arange(40), 5)
 RATERS = np.tile(np.arange(5), 40)

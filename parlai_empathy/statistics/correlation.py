@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, bootstrap, percentile_interval
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.bootstrap import Floats, bootstrap, percentile_interval
 
 KINDS = ("pearson", "spearman", "kendall")
 """Pearson's r, Spearman's rho (ties get their mean rank) and Kendall's tau-b (corrected for ties)."""

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.paired import holm, paired_difference, swaps_for
+from parlai_empathy.statistics.paired import holm, paired_difference, swaps_for
 
 pairs_of_items = st.integers(2, 12).flatmap(
     lambda n: arrays(np.float64, (2, n), elements=st.integers(-50, 50).map(float) | st.floats(0, 1e6))

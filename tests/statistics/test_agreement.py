@@ -19,7 +19,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.agreement import (
+from parlai_empathy.statistics.agreement import (
     LEVELS,
     PAIRINGS,
     WEIGHTS,

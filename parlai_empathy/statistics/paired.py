@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Places, bootstrap, percentile_interval
+from parlai_empathy.statistics.bootstrap import Places, bootstrap, percentile_interval
 
 Array = NDArray[Any]
 Value = Callable[[Array], float]

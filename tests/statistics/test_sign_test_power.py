@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.sign_test_power import (
+from parlai_empathy.statistics.sign_test_power import (
     sign_test_comparisons,
     sign_test_detectable,
     sign_test_normal,

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import Floats
+from parlai_empathy.statistics.bootstrap import Floats
 
 _MOST_EXACT = 200
 """Maximum number of differences for the exact test; beyond it, the normal approximation agrees to three digits."""

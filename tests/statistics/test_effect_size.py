@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.effect_size import cohens_d
+from parlai_empathy.statistics.effect_size import cohens_d
 
 
 def test_cohens_d_matches_hand_calculation() -> None:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, Places, bootstrap
+from parlai_empathy.statistics.bootstrap import Floats, Places, bootstrap
 
 CLUSTERS = ("item", "rater", "both")
 

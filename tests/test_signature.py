@@ -1,6 +1,10 @@
-"""Signatures of metrics: their settings in order, with equal signatures listed once."""
+"""Signatures: settings in order, equal ones listed once, and numbers that keep theirs."""
 
 from __future__ import annotations
+
+import copy
+import json
+import pickle
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +13,7 @@ from parlai.core.metrics import AverageMetric, Metric, SumMetric
 from parlai_empathy import __version__
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.precision_at_k import RankedPrecision
-from parlai_empathy.metrics.signature import signature, signature_lines
+from parlai_empathy.signature import Number, signature, signature_lines
 
 names = st.text("abk_", min_size=1, max_size=5)
 values = st.none() | st.integers() | st.sampled_from(["dot", "test", "re"])
@@ -50,3 +54,21 @@ def test_metrics_of_different_kinds_have_separate_lines() -> None:
 
 def test_parlai_metrics_and_plain_numbers_have_no_signature() -> None:
     assert signature_lines({"loss": AverageMetric(1.0), "exs": SumMetric(3), "lr": 0.1}) == []
+
+
+def test_number_is_a_float_with_a_signature() -> None:
+    number = Number(0.5, "metric|n:3")
+    assert number == 0.5
+    assert number.signature == "metric|n:3"
+    assert f"{number:.2f}" == "0.50"
+    assert json.dumps(number) == "0.5"
+
+
+def test_arithmetic_returns_plain_float() -> None:
+    assert type(Number(0.5, "x") * 2) is float
+
+
+def test_copies_keep_the_signature() -> None:
+    number = Number(0.5, "x")
+    for other in (copy.deepcopy(number), pickle.loads(pickle.dumps(number))):
+        assert (other, other.signature) == (0.5, "x")

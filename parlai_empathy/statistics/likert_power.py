@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from scipy import optimize, stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.power import check_alpha, check_power
+from parlai_empathy.statistics.power import check_alpha, check_power
 
 _MOST = 1_000_000
 """More items than anybody could have rated: a difference that needs more is irrelevant in practice."""

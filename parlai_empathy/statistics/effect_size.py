@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import Floats
+from parlai_empathy.statistics.bootstrap import Floats
 
 
 def cohens_d(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:

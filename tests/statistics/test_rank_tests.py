@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.rank_tests import rank_sum, signed_rank
+from parlai_empathy.statistics.rank_tests import rank_sum, signed_rank
 
 quick = settings(max_examples=60)
 differences = st.lists(st.integers(-4, 4), min_size=1, max_size=9).filter(any)

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import Floats
+from parlai_empathy.statistics.bootstrap import Floats
 
 _STEPS = 200  # maximum of Newton's method; fewer than ten are needed unless a strength is nearly infinite
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.win_rates import win_rate
+from parlai_empathy.statistics.win_rates import win_rate
 
 
 def test_win_rate_matches_hand_calculation() -> None:

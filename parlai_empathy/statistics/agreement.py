@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats, Places, bootstrap, percentile_interval
-from parlai_empathy.metrics.signature import signature
+from parlai_empathy.signature import signature
+from parlai_empathy.statistics.bootstrap import Floats, Places, bootstrap, percentile_interval
 
 Ratings = Sequence[Sequence[float | None]]
 Rows = list[list[int]]  # ratings as indices on the scale, without missing ones

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bootstrap import bootstrap, expanded_interval, percentile_interval
+from parlai_empathy.statistics.bootstrap import bootstrap, expanded_interval, percentile_interval
 
 
 def test_bootstrap_draws_indices_with_replacement() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.permutation import permutation_p_value
+from parlai_empathy.statistics.permutation import permutation_p_value
 
 
 def test_p_value_matches_all_permutations() -> None:

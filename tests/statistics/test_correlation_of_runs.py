@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.correlation import correlation
-from parlai_empathy.metrics.correlation_of_runs import correlation_of_runs
+from parlai_empathy.statistics.correlation import correlation
+from parlai_empathy.statistics.correlation_of_runs import correlation_of_runs
 
 PEOPLE = [1.0, 2.5, 3.0, 3.5, 5.0, 4.0]
 RUNS = [[0.1, 0.4, 0.3, 0.8, 0.9, 0.7], [0.5, 0.2, 0.6, 0.4, 0.9, 0.1], [3.0, 1.0, 2.0, 5.0, 4.0, 6.0]]

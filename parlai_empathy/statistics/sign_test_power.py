@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats
-from parlai_empathy.metrics.power import check_alpha, check_power
+from parlai_empathy.statistics.bootstrap import Floats
+from parlai_empathy.statistics.power import check_alpha, check_power
 
 Counts = NDArray[np.int_]
 

@@ -1,7 +1,8 @@
 """Permutation test of whether two samples have the same mean, without assumptions about their distribution.
 
 If it is irrelevant which sample a value belongs to, values can be reassigned at random. The p-value is the share of
-reassignments whose means are at least as far apart (Fisher 1935). For pairs see :mod:`parlai_empathy.metrics.paired`.
+reassignments whose means are at least as far apart (Fisher 1935). For pairs see
+:mod:`parlai_empathy.statistics.paired`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.metrics.bootstrap import Floats
+from parlai_empathy.statistics.bootstrap import Floats
 
 
 def permutation_p_value(

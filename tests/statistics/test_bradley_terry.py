@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.bradley_terry import bradley_terry
+from parlai_empathy.statistics.bradley_terry import bradley_terry
 
 
 def fitted(rows: list[list[float]]) -> list[float]:
