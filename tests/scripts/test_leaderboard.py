@@ -17,7 +17,7 @@ from tiny_judge import train_judge
 from tiny_wordnet import write_wordnet
 
 from parlai_empathy.errors import DataError, ModelFileError, NotComputableError, OptionError
-from parlai_empathy.reports.humod_leaderboard import ORACLE
+from parlai_empathy.reports.leaderboards.humod import ORACLE
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import RougeL, SentenceBleu4

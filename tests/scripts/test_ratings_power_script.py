@@ -12,7 +12,7 @@ import pytest
 from parlai_empathy.errors import EmpathyError, NotComputableError, OptionError
 from parlai_empathy.rating.analysis.variance import spread
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.reports.ratings_power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
+from parlai_empathy.reports.ratings.power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.ratings_power import RatingsPower
 from parlai_empathy.statistics.likert_power import LikertDesign, likert_items

@@ -15,7 +15,7 @@ import pytest
 from parlai_empathy.errors import DataError, EmpathyError, NotComputableError, OptionError
 from parlai_empathy.rating.analysis.differences import How
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.reports.ratings import Wishes, ratings_report
+from parlai_empathy.reports.ratings.report import Wishes, ratings_report
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scripts.ratings_report import RatingsReport
 

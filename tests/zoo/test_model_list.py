@@ -16,7 +16,7 @@ from parlai_empathy.agent_kit.trained.frozen_classifier import PART as CLASSIFIE
 from parlai_empathy.agents.ensemble.ensemble import BASE as RETRIEVAL_BASE
 from parlai_empathy.agents.rerank.rerank import RETRIEVER
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.reports.published import PUBLISHED
+from parlai_empathy.reports.leaderboards.ed_figures import PUBLISHED
 from parlai_empathy.zoo.build import ZooModel
 from parlai_empathy.zoo.model_list import MODELS
 

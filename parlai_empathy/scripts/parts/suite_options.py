@@ -6,7 +6,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.reports.names import REFERENCES, REPLY_TASKS
+from parlai_empathy.reports.leaderboards.names import REFERENCES, REPLY_TASKS
 from parlai_empathy.scoring.names import MODELS
 from parlai_empathy.scripts.parts.reply_options import add_metrics
 from parlai_empathy.tasks.engagement.names import SETS

@@ -14,7 +14,7 @@ from parlai_empathy.rating.analysis.exclusions import read_exclusions, write_exc
 from parlai_empathy.rating.analysis.metric_scores import read_metric_scores
 from parlai_empathy.rating.analysis.raters import reasons
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.reports.ratings import Wishes, ratings_report
+from parlai_empathy.reports.ratings.report import Wishes, ratings_report
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.parts.ratings_options import check_scale
 

@@ -9,7 +9,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.reports.evaluations import Evaluations
+from parlai_empathy.reports.evaluations.evaluations import Evaluations
 from parlai_empathy.scripts.parts import stopping
 from parlai_empathy.scripts.parts.named_files import by_name
 

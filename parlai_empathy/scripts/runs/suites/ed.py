@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.reports import ed_leaderboard
-from parlai_empathy.reports.ed_logs import logs_plot, logs_table, score_logs
-from parlai_empathy.reports.ed_models import Measured, measure
-from parlai_empathy.reports.published import PUBLISHED
+from parlai_empathy.reports.leaderboards import ed as ed_leaderboard
+from parlai_empathy.reports.leaderboards.ed_figures import PUBLISHED
+from parlai_empathy.reports.leaderboards.ed_logs import logs_plot, logs_table, score_logs
+from parlai_empathy.reports.leaderboards.ed_models import Measured, measure
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.responses import records
 from parlai_empathy.scoring.systems import systems_of_logs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.reports.empgpt3_systems import PEOPLE, asked, people_of
+from parlai_empathy.reports.leaderboards.empgpt3_systems import PEOPLE, asked, people_of
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.systems import systems_of_logs
 from parlai_empathy.scripts.runs.reply_scores import read_logs, response_report

@@ -12,7 +12,7 @@ from parlai_empathy.agent_kit.trained.agent import model_options, task_option
 from parlai_empathy.errors import DownloadError, OptionError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.reports.endex_leaderboard import (
+from parlai_empathy.reports.leaderboards.endex import (
     AGGREGATE,
     PAPERS_JUDGES,
     JudgeScores,

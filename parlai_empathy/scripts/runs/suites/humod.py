@@ -5,7 +5,7 @@ from __future__ import annotations
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.reports.humod_leaderboard import ROWS, leaderboard
+from parlai_empathy.reports.leaderboards.humod import ROWS, leaderboard
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import overlap_judges

@@ -16,8 +16,8 @@ from processes import SAMPLE, TINY, parlai_command, succeeded
 from tiny_judge import train_judge
 
 from parlai_empathy.errors import DataError, ModelFileError, OptionError
-from parlai_empathy.reports import evaluate
-from parlai_empathy.reports.published import PUBLISHED
+from parlai_empathy.reports.evaluations import evaluate
+from parlai_empathy.reports.leaderboards.ed_figures import PUBLISHED
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.leaderboard import Leaderboard
 from parlai_empathy.scripts.runs.suites import ed as suite
@@ -91,7 +91,7 @@ def test_classifier_accuracy_matches_eval_model(classifier: Path, monkeypatch: p
         evaluate.main(str(answer), *arguments, "--loglevel", "error")
         return 0
 
-    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", in_this_process)
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.evaluations.run_process", in_this_process)
     row = read(board(models=[f"tells={classifier}"]))["tells"]
     for teacher, column in (
         ("SituationEmotion", "emotion: situation"),
@@ -126,7 +126,7 @@ def test_second_run_reuses_saved_evaluations(
     def fail(*_: object) -> int:
         raise AssertionError("nothing should be evaluated")
 
-    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", fail)
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.evaluations.run_process", fail)
     shutil.copytree(out / "out" / "evaluations", tmp_path / "evaluations")
     before = json.loads((out / "out" / "report.json").read_text())["tables"][0]["rows"][0]
     report = board(models=[f"ranks={ranker}"], out=str(tmp_path))
@@ -141,7 +141,7 @@ def test_interrupt_message_explains_how_to_resume(
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.evaluations.run_process", interrupted)
     with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[str(ranker)], out=str(tmp_path))
     assert capsys.readouterr().err.endswith("\nStopped. Run the same command again to resume.\n")
@@ -158,7 +158,7 @@ def test_options_are_passed_to_eval_model(ranker: Path, monkeypatch: pytest.Monk
         answer.write_text(json.dumps({"report": {"avg_bleu": {"value": 5.0}}, "parameters": None}))
         return 0
 
-    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", remember)
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.evaluations.run_process", remember)
     report = board(
         models=[str(ranker)], fold="valid", tasks=["ed", "dd"], datapath="d", eval_args="--inference topk -bs 4"
     )

@@ -12,7 +12,7 @@ from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, TINY
 
 from parlai_empathy.errors import ModelFileError, OptionError
-from parlai_empathy.reports import evaluate
+from parlai_empathy.reports.evaluations import evaluate
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scripts.leaderboard import Leaderboard
@@ -38,7 +38,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         evaluate.main(str(answer), *arguments, "--loglevel", "error")
         return 0
 
-    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", run)
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.evaluations.run_process", run)
     return arguments_of
 
 
@@ -150,7 +150,7 @@ def test_interrupt_message_explains_how_to_resume(
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parlai_empathy.reports.evaluations.run_process", interrupted)
+    monkeypatch.setattr("parlai_empathy.reports.evaluations.evaluations.run_process", interrupted)
     with pytest.raises(SystemExit, match=r"^130$"):
         board(models=[f"ranks={ranker}"], out=str(tmp_path))
     assert capsys.readouterr().err.endswith("\nStopped. Run the same command again to resume.\n")

@@ -1,0 +1,1 @@
+"""Leaderboards: models and judges beside published figures, one module per suite."""
