@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.storage.store import open_store
 
 _SYSTEMS = "ABC"
 _CONTEXTS = 2000

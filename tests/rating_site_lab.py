@@ -9,10 +9,10 @@ from typing import Any
 from tiny_studies import Clock
 from web_visitor import Page, Visitor
 
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.site.pages import rating_site
-from parlai_empathy.rating.store import Store, open_store
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.storage.store import Store, open_store
+from parlai_empathy.rating.study.study_file import read_study
 
 SECRET = b"a secret for the tests, of some length"
 TOKEN = "a token for the tests"

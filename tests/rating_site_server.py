@@ -49,11 +49,11 @@ class SiteServer:
 
 
 def _serve() -> None:
-    from parlai_empathy.rating.desk import Desk
+    from parlai_empathy.rating.desk.desk import Desk
     from parlai_empathy.rating.site.admin_access import admin_token
     from parlai_empathy.rating.site.pages import rating_site
-    from parlai_empathy.rating.store import open_store
-    from parlai_empathy.rating.study_file import read_study
+    from parlai_empathy.rating.storage.store import open_store
+    from parlai_empathy.rating.study.study_file import read_study
     from parlai_empathy.rating.web.limits import Limits, Rate
     from parlai_empathy.rating.web.secret import site_secret
     from parlai_empathy.rating.web.serving import Address, serve

@@ -1,7 +1,7 @@
 """Ratings of replies by people: studies, assignment of items, storage of answers.
 
 A study (:mod:`~parlai_empathy.rating.study`) describes what is rated; it is read from a file, or is one of those
-included. A store (:mod:`~parlai_empathy.rating.store`) keeps the ratings. A desk (:mod:`~parlai_empathy.rating.desk`)
+included. A store (:mod:`~parlai_empathy.rating.storage`) keeps the ratings. A desk (:mod:`~parlai_empathy.rating.desk`)
 connects the two: it assigns items to raters and stores their answers. The terminal, web pages and crowds all use it::
 
     study = read_study("ed", systems={"A": "a.jsonl", "B": "b.jsonl"})   # study_file: a name or a file
@@ -19,10 +19,10 @@ Each call is one transaction, can be made from any thread of any process, never 
 it returns. ``next_item`` returns an open item again, so a page can be reloaded. ``found.id`` cannot be guessed, and is
 valid only for its own rater.
 
-Answers are checked by :func:`~parlai_empathy.rating.questions.problems`, which returns one line for each question with
-an invalid answer, to be shown beside it; ``desk.answer`` raises the first of them as an ``OptionError``. Answers are
-texts or numbers, keyed by the question's ``id``: the point of a ``likert``, the text of a ``choice`` or ``text``, and
-``left``, ``right`` or ``tie`` for a ``preference``, as the rater saw the two.
+Answers are checked by :func:`~parlai_empathy.rating.study.questions.problems`, which returns one line for each question
+with an invalid answer, to be shown beside it; ``desk.answer`` raises the first of them as an ``OptionError``. Answers
+are texts or numbers, keyed by the question's ``id``: the point of a ``likert``, the text of a ``choice`` or ``text``,
+and ``left``, ``right`` or ``tie`` for a ``preference``, as the rater saw the two.
 
 Other methods of the desk:
 
@@ -36,6 +36,6 @@ Other methods of the desk:
 :func:`~parlai_empathy.rating.export.write_export` writes all ratings as CSV or JSON lines, which
 :mod:`~parlai_empathy.rating.ratings_file` reads.
 
-:class:`~parlai_empathy.rating.collection.Collection` collects dialogues between two people: offer, choose, begin, say,
-end, evaluate. In the worlds of :mod:`~parlai_empathy.rating.worlds`, the raters are ParlAI agents.
+:class:`~parlai_empathy.rating.collecting.collection.Collection` collects dialogues between two people: offer, choose,
+begin, say, end, evaluate. In the worlds of :mod:`~parlai_empathy.rating.worlds`, the raters are ParlAI agents.
 """

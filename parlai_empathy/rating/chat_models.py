@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent
-from parlai_empathy.rating.study import ChatModel
+from parlai_empathy.rating.study.study import ChatModel
 
 
 def load_chat_models(models: Sequence[ChatModel], datapath: str | None = None) -> dict[str, Any]:

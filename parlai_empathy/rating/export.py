@@ -37,12 +37,12 @@ from typing import Any, TextIO
 from parlai_empathy.errors import OptionError
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, whole_file
-from parlai_empathy.rating.answering import WHOLE
-from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.desk.answering import WHOLE
+from parlai_empathy.rating.desk.registration import item_of
 from parlai_empathy.rating.names import FORMER
-from parlai_empathy.rating.questions import without_carriage_returns
-from parlai_empathy.rating.registration import item_of
-from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.storage.database import Row, Transaction
+from parlai_empathy.rating.storage.store import Store
+from parlai_empathy.rating.study.questions import without_carriage_returns
 
 COLUMNS = (
     *("item", "system", "other", "question", "rater", "rating", "text", "when", "seconds", "study", "version", "check"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-OWN_STUDIES = Path(__file__).parent / "studies"
+OWN_STUDIES = Path(__file__).parent / "study" / "included"
 STUDIES = tuple(sorted(path.stem for path in OWN_STUDIES.glob("*.yaml")))
 """The names of the studies included in this package."""
 

@@ -15,9 +15,9 @@ from chromium_browser import chromium
 from postgres_server import PostgresServer, postgres_server
 from tiny_studies import Clock
 
-from parlai_empathy.rating.store import Store, open_store
-from parlai_empathy.rating.study import Study
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.storage.store import Store, open_store
+from parlai_empathy.rating.study.study import Study
+from parlai_empathy.rating.study.study_file import read_study
 
 
 @pytest.fixture(scope="session")

@@ -13,13 +13,13 @@ from full_disk import full_disk
 from tiny_studies import LIKERT, PAIRWISE, Clock
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.export import COLUMNS, rating_rows, write_export
 from parlai_empathy.rating.names import FORMER
-from parlai_empathy.rating.outcomes import Assignment
 from parlai_empathy.rating.ratings_file import ratings_of, read_ratings
-from parlai_empathy.rating.store import Store
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.storage.store import Store
+from parlai_empathy.rating.study.study import Study
 
 Make = Callable[..., Study]
 Log = Callable[..., str]

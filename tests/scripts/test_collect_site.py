@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from parlai_empathy.errors import MissingDependencyError, NotComputableError, OptionError
-from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.storage.store import open_store
 from parlai_empathy.scripts.collect_site import CollectSite
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 

@@ -11,7 +11,7 @@ import pytest
 
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 from parlai_empathy.rating.ratings_file import ratings_of
-from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.storage.store import open_store
 from parlai_empathy.scripts.rate import Rate
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from parlai_empathy.rating.chat.counts import chat_counts
+from parlai_empathy.rating.chat.talks_file import write_talks
 from parlai_empathy.rating.site.admin import AdminPages, attached
 from parlai_empathy.rating.site.admin_pages import leaf_of, written
-from parlai_empathy.rating.talks_file import write_talks
 from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit

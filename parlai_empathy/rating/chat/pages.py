@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.answering import RATER
 from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.chat.events import REST, event
 from parlai_empathy.rating.chat.replies import Replies, Reply
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.talk import DISTRESS, Talk, problem_of, records_of, talk_of
-from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.earlier_answers import given
-from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
+from parlai_empathy.rating.desk.answering import RATER
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.earlier_answers import given
+from parlai_empathy.rating.desk.outcomes import Assignment, Nothing, Outcome
 from parlai_empathy.rating.site.entry import farewell, new_rater, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent, sent_partially
 from parlai_empathy.rating.site.parts import Parts

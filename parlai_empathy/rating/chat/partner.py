@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from parlai.core.message import Message
 
-from parlai_empathy.rating.answering import RATER, Said, storable_reply
+from parlai_empathy.rating.desk.answering import RATER, Said, storable_reply
 
 
 class StreamingAgent(Protocol):

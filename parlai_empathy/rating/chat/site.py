@@ -9,7 +9,7 @@ from parlai_empathy.rating.chat.admin import ChatAdminPages
 from parlai_empathy.rating.chat.pages import ChatPages
 from parlai_empathy.rating.chat.replies import Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.web.app import Site

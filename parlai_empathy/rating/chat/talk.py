@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from parlai_empathy.rating.answering import RATER, WHOLE, Said
-from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.outcomes import Assignment
-from parlai_empathy.rating.questions import FreeText, Question
+from parlai_empathy.rating.desk.answering import RATER, WHOLE, Said
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.site.fields import PREFIX, Option, options_of
+from parlai_empathy.rating.study.questions import FreeText, Question
 
 DISTRESS = "distress"
 """Key in a message's details: the message mentions self-harm."""

@@ -1,8 +1,9 @@
-"""Collecting dialogues in the browser: strangers meet in pairs and talk.
+"""Collecting dialogues: at one terminal, or in the browser, where strangers meet in pairs and talk.
 
-:mod:`~parlai_empathy.rating.collection` stores prompts and conversations; this package adds what two people at two
-computers need. :mod:`~parlai_empathy.rating.collecting.meeting` has the rules of a meeting (who speaks first, whose
-turn it is, when they judge), for this site and for the terminal's world. The lobby
+:mod:`~parlai_empathy.rating.collecting.collection` stores prompts and conversations, and
+:mod:`~parlai_empathy.rating.collecting.collected_file` writes them in EmpatheticDialogues' layout.
+:mod:`~parlai_empathy.rating.collecting.meeting` has the rules of a meeting (who speaks first, whose turn it is, when
+they judge), for the site and for the terminal's world. The rest is what two people at two computers need: the lobby
 (:mod:`~parlai_empathy.rating.collecting.lobby`) manages the waiting room, pairs people, and handles those who leave.
 All of its state is in the ratings store, so that it survives a reload or a restart and is shared by server processes.
 :func:`~parlai_empathy.rating.collecting.site.collect_site` assembles the site.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.counts import counts_of
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.site.admin_access import AdminDoor

@@ -6,14 +6,14 @@ may call it at any time. Nothing but the time at which the lobby was opened is k
 
 from __future__ import annotations
 
-from parlai_empathy.rating import raters
 from parlai_empathy.rating.collecting import meetings
+from parlai_empathy.rating.collecting.collection import Collection
 from parlai_empathy.rating.collecting.meeting import TALKS, Duty
 from parlai_empathy.rating.collecting.meetings import Met
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.prompts import Prompt, found, untold
-from parlai_empathy.rating.collection import Collection
-from parlai_empathy.rating.database import Transaction
+from parlai_empathy.rating.desk import raters
+from parlai_empathy.rating.storage.database import Transaction
 
 PATIENCE = 300.0
 """Seconds to wait for a partner's message or judgement before the meeting breaks off."""

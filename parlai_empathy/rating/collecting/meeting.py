@@ -2,7 +2,7 @@
 
 Only this module defines the order of events (Rashkin et al. 2019, section 3). A :class:`Meeting` is plain data: whoever
 runs one (the terminal's world, a site) creates it from what has happened so far, asks it what each person has to do,
-and stores what they then do in a :class:`~parlai_empathy.rating.collection.Collection`.
+and stores what they then do in a :class:`~parlai_empathy.rating.collecting.collection.Collection`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from parlai_empathy.rating.collection import Conversation
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.collecting.collection import Conversation
+from parlai_empathy.rating.study.study import Study
 
 TALKS = 2
 

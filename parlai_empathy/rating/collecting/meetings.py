@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parlai_empathy.rating import raters
+from parlai_empathy.rating.collecting.collection import BROKEN, OVER, Collection
 from parlai_empathy.rating.collecting.meeting import TALKS, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt, renew
-from parlai_empathy.rating.collection import BROKEN, OVER, Collection
-from parlai_empathy.rating.database import Row, Transaction
+from parlai_empathy.rating.desk import raters
+from parlai_empathy.rating.storage.database import Row, Transaction
 
 _OPEN, _LEFT, _STOPPED = "open", "left", "stopped"
 

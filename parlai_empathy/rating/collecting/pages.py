@@ -19,7 +19,7 @@ from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.text_rules import LONGEST
 from parlai_empathy.rating.collecting.transcript import talk_shown
 from parlai_empathy.rating.collecting.waiting import Listening
-from parlai_empathy.rating.outcomes import Outcome
+from parlai_empathy.rating.desk.outcomes import Outcome
 from parlai_empathy.rating.site.entry import farewell, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent
 from parlai_empathy.rating.site.parts import Parts

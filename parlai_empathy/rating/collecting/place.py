@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from parlai_empathy.rating.collecting.collection import Conversation
 from parlai_empathy.rating.collecting.meeting import Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
-from parlai_empathy.rating.collection import Conversation
 
 
 class Stage(Enum):

@@ -8,8 +8,8 @@ from dataclasses import replace
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.collecting.prompts import Prompt
 from parlai_empathy.rating.collecting.text_rules import LONGEST, MOST_SENTENCES, checked_situation, sentences
-from parlai_empathy.rating.questions import Choice, FreeText, Question
 from parlai_empathy.rating.site.fields import Field, fields_of, sent
+from parlai_empathy.rating.study.questions import Choice, FreeText, Question
 
 EMOTION, SITUATION = "emotion", "situation"
 

@@ -8,8 +8,8 @@ import secrets
 from collections import Counter
 from dataclasses import dataclass
 
-from parlai_empathy.rating.database import Row, Transaction
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.storage.database import Row, Transaction
+from parlai_empathy.rating.study.study import Study
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 OFFERED = 3

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_empathy.rating.collecting.admin import CollectAdminPages
+from parlai_empathy.rating.collecting.collection import Collection
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.collecting.pages import CollectPages
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.text_rules import LONGEST
-from parlai_empathy.rating.collection import Collection
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.site.parts import Parts

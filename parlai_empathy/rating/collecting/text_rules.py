@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.questions import clean
+from parlai_empathy.rating.study.questions import clean
 
 MOST_SENTENCES = 3
 LONGEST = 1000

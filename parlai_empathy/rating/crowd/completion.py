@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from parlai_empathy.rating.crowd.entry import MTURK, PROLIFIC
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study.study import Study
 
 PROLIFIC_COMPLETE = "https://app.prolific.com/submissions/complete?cc="
 """The address that completes a submission on Prolific; the study's code is appended."""

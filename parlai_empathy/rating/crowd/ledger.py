@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from parlai_empathy.rating.database import Row
-from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.storage.database import Row
+from parlai_empathy.rating.storage.store import Store
 
 _TABLE = """CREATE TABLE IF NOT EXISTS rating_crowd_steps (
     kind TEXT NOT NULL, key TEXT NOT NULL, batch TEXT NOT NULL, content TEXT NOT NULL,

@@ -12,7 +12,7 @@ from parlai_empathy.rating.crowd.batches import Batch
 from parlai_empathy.rating.crowd.entry import MTURK
 from parlai_empathy.rating.crowd.ledger import Ledger
 from parlai_empathy.rating.crowd.mturk import asked, every
-from parlai_empathy.rating.outcomes import Rater
+from parlai_empathy.rating.desk.outcomes import Rater
 
 SUBMITTED, APPROVED, REJECTED = "Submitted", "Approved", "Rejected"
 

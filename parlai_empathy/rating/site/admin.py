@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from parlai_empathy.rating.earlier_answers import question_counts
+from parlai_empathy.rating.desk.earlier_answers import question_counts
+from parlai_empathy.rating.desk.outcomes import ArmCount, Rater
 from parlai_empathy.rating.export import write_export
-from parlai_empathy.rating.outcomes import ArmCount, Rater
 from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of, written
 from parlai_empathy.rating.web.error_pages import not_found
 from parlai_empathy.rating.web.threads import in_thread

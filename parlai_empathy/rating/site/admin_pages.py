@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.error_pages import Refusal

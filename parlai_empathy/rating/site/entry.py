@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.completion import Completion, completion
 from parlai_empathy.rating.crowd.entry import Entry, entry_of, may_enter
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.web.error_pages import Refusal
 from parlai_empathy.rating.web.session import Session
 from parlai_empathy.rating.web.threads import in_thread

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parlai_empathy.rating.questions import Choice, FreeText, Likert, Preference, Question, problems
+from parlai_empathy.rating.study.questions import Choice, FreeText, Likert, Preference, Question, problems
 
 PREFIX = "q-"
 """Prefix of field names; the question's id follows it."""

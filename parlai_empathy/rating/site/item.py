@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.earlier_answers import Given, given
-from parlai_empathy.rating.outcomes import Assignment, Nothing, Outcome
-from parlai_empathy.rating.questions import problems
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.earlier_answers import Given, given
+from parlai_empathy.rating.desk.outcomes import Assignment, Nothing, Outcome
 from parlai_empathy.rating.site.entry import farewell, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.site.template_values import item_shown, sides_of
+from parlai_empathy.rating.study.questions import problems
 from parlai_empathy.rating.web.error_pages import not_found
 from parlai_empathy.rating.web.form import Form
 from parlai_empathy.rating.web.threads import in_thread

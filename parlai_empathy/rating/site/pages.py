@@ -6,14 +6,14 @@ from pathlib import Path
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.framing import form_targets, frame_ancestors
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.site.admin import AdminPages
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.site.fields import longest_form
 from parlai_empathy.rating.site.item import ItemPages
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.site.welcome import WelcomePages
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study.study import Study
 from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.limits import LIMITS, Limits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.site.template_values import example_shown, paragraphs
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parlai_empathy.rating.outcomes import Assignment
+from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.site.fields import options_of
-from parlai_empathy.rating.study import Example, Study
+from parlai_empathy.rating.study.study import Example, Study
 
 OTHER, OWN = "A", "B"
 """The speaker before the reply, and the speaker of the reply."""

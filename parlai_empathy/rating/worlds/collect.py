@@ -9,11 +9,11 @@ from parlai.core.opt import Opt
 from parlai.core.worlds import World
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating import raters
+from parlai_empathy.rating.collecting.collection import Collection, Conversation
 from parlai_empathy.rating.collecting.meeting import Duty, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
 from parlai_empathy.rating.collecting.text_rules import checked_situation
-from parlai_empathy.rating.collection import Collection, Conversation
+from parlai_empathy.rating.desk import raters
 from parlai_empathy.rating.wording import counted
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.plain_text import consent, introduction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.questions import Choice, Likert, Preference, Question
+from parlai_empathy.rating.study.questions import Choice, Likert, Preference, Question
 
 
 class Interview:

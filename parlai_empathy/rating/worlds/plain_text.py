@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parlai_empathy.rating.outcomes import Assignment
-from parlai_empathy.rating.study import Example, Study
+from parlai_empathy.rating.desk.outcomes import Assignment
+from parlai_empathy.rating.study.study import Example, Study
 
 OTHER, OWN = "A", "B"
 """The speaker before the reply, and the speaker of the reply."""

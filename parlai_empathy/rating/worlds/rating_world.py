@@ -10,10 +10,10 @@ from parlai.core.opt import Opt
 from parlai.core.worlds import World
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating import raters
-from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.earlier_answers import given
-from parlai_empathy.rating.outcomes import Assignment, Nothing
+from parlai_empathy.rating.desk import raters
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.earlier_answers import given
+from parlai_empathy.rating.desk.outcomes import Assignment, Nothing
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.plain_text import consent, introduction, item_text
 from parlai_empathy.rating.worlds.talking import Command, ask, show

@@ -17,15 +17,15 @@ from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.chat.replies import Emotions, Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.site import chat_site
+from parlai_empathy.rating.chat.talks_file import talks_path, write_talks
 from parlai_empathy.rating.chat_models import load_chat_models
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.registration import check_version
 from parlai_empathy.rating.export import write_export
-from parlai_empathy.rating.registration import check_version
 from parlai_empathy.rating.site.admin_access import admin_token
-from parlai_empathy.rating.store import open_store
-from parlai_empathy.rating.study import Study
-from parlai_empathy.rating.study_file import read_study
-from parlai_empathy.rating.talks_file import talks_path, write_talks
+from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study import Study
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import check_address, serve

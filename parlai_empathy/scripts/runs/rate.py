@@ -9,18 +9,18 @@ from typing import Any
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.chat.talks_file import talks_path, write_talks
 from parlai_empathy.rating.chat_models import load_chat_models
-from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.collected_file import write_collected
+from parlai_empathy.rating.collecting.collection import Collection
 from parlai_empathy.rating.collecting.lobby import PATIENCE
-from parlai_empathy.rating.collection import Collection
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.registration import check_version
 from parlai_empathy.rating.export import write_export
 from parlai_empathy.rating.names import STUDIES
-from parlai_empathy.rating.registration import check_version
-from parlai_empathy.rating.store import Store, open_store
-from parlai_empathy.rating.study import Study
-from parlai_empathy.rating.study_file import read_study
-from parlai_empathy.rating.talks_file import talks_path, write_talks
+from parlai_empathy.rating.storage.store import Store, open_store
+from parlai_empathy.rating.study.study import Study
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.rating.wording import counted
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
 from parlai_empathy.rating.worlds.collect import CollectEmpatheticWorld

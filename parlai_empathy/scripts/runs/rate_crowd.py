@@ -8,7 +8,6 @@ from decimal import Decimal
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating import raters
 from parlai_empathy.rating.crowd.batches import Batch, Batches
 from parlai_empathy.rating.crowd.cost import bonus_cost, cost_lines, estimate, reward_fee
 from parlai_empathy.rating.crowd.ledger import Ledger
@@ -16,9 +15,10 @@ from parlai_empathy.rating.crowd.links import prolific_link, rater_link
 from parlai_empathy.rating.crowd.mturk import client
 from parlai_empathy.rating.crowd.offer import Offer, dollars
 from parlai_empathy.rating.crowd.submissions import APPROVED, REJECTED, Piece, Work
+from parlai_empathy.rating.desk import raters
 from parlai_empathy.rating.site.pages import check_kind
-from parlai_empathy.rating.store import Store, open_store
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.storage.store import Store, open_store
+from parlai_empathy.rating.study.study_file import read_study
 
 _OFFER = ("raters", "per_hit", "minutes", "days", "approval_days", "frame_height", "approval_rate", "approved_hits")
 

@@ -6,12 +6,12 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.entry import check_id_parameter
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.names import STUDIES
 from parlai_empathy.rating.site.admin_access import admin_token
 from parlai_empathy.rating.site.pages import check_kind, rating_site
-from parlai_empathy.rating.store import open_store
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve

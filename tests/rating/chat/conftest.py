@@ -27,10 +27,10 @@ from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.chat.replies import Emotions, Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.site import chat_site
-from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.store import open_store
-from parlai_empathy.rating.study import Study
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study import Study
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.rating.web.limits import Limits, Rate
 
 FREE = Path(__file__).parents[3] / "parlai_empathy" / "rating" / "chat" / "free.yaml"

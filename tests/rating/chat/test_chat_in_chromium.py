@@ -14,7 +14,7 @@ from remembering_agent import StreamingAgent
 from tiny_studies import LIKERT
 
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study.study import Study
 
 Serve = Callable[..., Any]
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}

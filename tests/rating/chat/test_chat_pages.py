@@ -17,10 +17,10 @@ from parlai_empathy.rating.chat import pages, replies
 from parlai_empathy.rating.chat.settings import ChatSettings
 from parlai_empathy.rating.chat.site import chat_site
 from parlai_empathy.rating.chat.talk import Talk, talk_of
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.store import Store
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.storage.store import Store
+from parlai_empathy.rating.study.study import Study
 
 Serve = Callable[..., Any]
 

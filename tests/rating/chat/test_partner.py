@@ -13,8 +13,8 @@ from parlai.core.params import ParlaiParser
 from remembering_agent import RememberingAgent
 from tiny_parts import train_base
 
-from parlai_empathy.rating.answering import LONGEST_REPLY, Said
 from parlai_empathy.rating.chat.partner import Partner
+from parlai_empathy.rating.desk.answering import LONGEST_REPLY, Said
 
 
 def said(*texts: str) -> list[Said]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from chromium_browser import accessibility_problems
 
-from parlai_empathy.rating.collection import finished
+from parlai_empathy.rating.collecting.collection import finished
 
 Serve = Callable[..., Any]
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}

@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny_studies import Clock
 
-from parlai_empathy.rating.collected_file import write_collected
+from parlai_empathy.rating.collecting.collected_file import write_collected
+from parlai_empathy.rating.collecting.collection import Collection, finished
 from parlai_empathy.rating.collecting.counts import counts_of
 from parlai_empathy.rating.collecting.lobby import AWAY, PATIENCE, Lobby
 from parlai_empathy.rating.collecting.place import Place, Stage
-from parlai_empathy.rating.collection import Collection, finished
-from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.outcomes import Outcome
-from parlai_empathy.rating.store import Store, open_store
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.outcomes import Outcome
+from parlai_empathy.rating.storage.store import Store, open_store
+from parlai_empathy.rating.study.study_file import read_study
 
 JUDGED = {"empathy": 5, "relevance": 4, "understandability": 3}
 

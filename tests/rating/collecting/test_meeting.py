@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.rating.answering import Said
+from parlai_empathy.rating.collecting.collection import Conversation
 from parlai_empathy.rating.collecting.meeting import Duty, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
-from parlai_empathy.rating.collection import Conversation
-from parlai_empathy.rating.study import Study
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.desk.answering import Said
+from parlai_empathy.rating.study.study import Study
+from parlai_empathy.rating.study.study_file import read_study
 
 ED = read_study("collect_ed")
 UNASKED = replace(ED, questions=())

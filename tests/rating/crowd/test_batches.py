@@ -16,7 +16,7 @@ from parlai_empathy.rating.crowd.external_question import external_question
 from parlai_empathy.rating.crowd.ledger import Ledger
 from parlai_empathy.rating.crowd.mturk import client
 from parlai_empathy.rating.crowd.offer import Offer
-from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.storage.store import open_store
 
 OFFER = Offer(**TERMS)  # 20 raters, nine per HIT: three HITs
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tiny_studies import LIKERT
 
 from parlai_empathy.rating.crowd.completion import Completion, completion
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.study.study import Study
 
 MTURK = {"crowd": "mturk", "ticket": "3A", "submit_to": "https://www.mturk.com/mturk/externalSubmit"}
 

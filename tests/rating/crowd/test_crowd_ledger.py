@@ -5,7 +5,7 @@ from __future__ import annotations
 from tiny_studies import Clock
 
 from parlai_empathy.rating.crowd.ledger import Ledger
-from parlai_empathy.rating.store import Store
+from parlai_empathy.rating.storage.store import Store
 
 
 def test_step_is_recorded_once(store: Store, clock: Clock) -> None:

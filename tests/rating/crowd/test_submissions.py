@@ -15,8 +15,8 @@ from parlai_empathy.rating.crowd.ledger import Ledger
 from parlai_empathy.rating.crowd.mturk import client
 from parlai_empathy.rating.crowd.offer import Offer
 from parlai_empathy.rating.crowd.submissions import Piece, Work
-from parlai_empathy.rating.outcomes import Rater
-from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.desk.outcomes import Rater
+from parlai_empathy.rating.storage.store import open_store
 
 HALF, WHY = Decimal("0.50"), "You took great care."
 RATERS = [Rater("mturk:V", 1.0, 2.0, None, 10, {}), Rater("mturk:W", 1.0, 2.0, "too fast", 4, {})]

@@ -14,11 +14,11 @@ import pytest
 from rating_site_lab import SECRET, TOKEN, answers_of, item_of
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.rating.site.admin_access import admin_token
 from parlai_empathy.rating.site.pages import rating_site
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.study.study_file import read_study
 
 Make = Callable[..., Any]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.rating.questions import Choice, FreeText, Likert, Preference, problems
 from parlai_empathy.rating.site.fields import fields_of, longest_form, options_of, sent, sent_partially
+from parlai_empathy.rating.study.questions import Choice, FreeText, Likert, Preference, problems
 
 SIDES = ("Reply 1", "Reply 2")
 LIKERT = Likert("fit", "Does it fit?", points=5, labels=((1, "not at all"), (5, "very much")))

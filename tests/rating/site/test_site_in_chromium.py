@@ -16,7 +16,7 @@ from chromium_browser import accessibility_problems
 from rating_site_server import TOKEN, SiteServer
 
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.store import open_store
+from parlai_empathy.rating.storage.store import open_store
 
 Make = Callable[..., Path]
 Serve = Callable[..., SiteServer]

@@ -12,7 +12,7 @@ from rating_site_lab import answers_of, item_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.export import rating_rows
 from parlai_empathy.rating.site.pages import check_kind
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.study.study_file import read_study
 
 Make = Callable[..., Any]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from parlai_empathy.rating.items import Item
-from parlai_empathy.rating.outcomes import Assignment
-from parlai_empathy.rating.questions import Choice
+from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.site.template_values import SILENCE, Paragraph, example_shown, item_shown, paragraphs, turns
-from parlai_empathy.rating.study import Example, Study
-from parlai_empathy.rating.study_file import STUDIES, read_study
+from parlai_empathy.rating.study.items import Item
+from parlai_empathy.rating.study.questions import Choice
+from parlai_empathy.rating.study.study import Example, Study
+from parlai_empathy.rating.study.study_file import STUDIES, read_study
 
 
 def handed(item: Item, swapped: bool = False) -> Assignment:

@@ -12,12 +12,12 @@ from scripted_rater import ScriptedRater, run
 from tiny_studies import LIKERT
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.answering import LONGEST_REPLY
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.answering import LONGEST_REPLY
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.outcomes import Assignment
-from parlai_empathy.rating.store import open_store
-from parlai_empathy.rating.study import Study
+from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study import Study
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
 
 GOOD = {"id": "good", "text": "Good?", "kind": "choice", "choices": ["yes", "no"], "per_turn": True, "required": False}

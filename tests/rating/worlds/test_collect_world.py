@@ -9,11 +9,11 @@ import pytest
 from scripted_rater import ScriptedRater, run
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.collected_file import write_collected
-from parlai_empathy.rating.collection import Collection
-from parlai_empathy.rating.desk import Desk
-from parlai_empathy.rating.store import open_store
-from parlai_empathy.rating.study_file import read_study
+from parlai_empathy.rating.collecting.collected_file import write_collected
+from parlai_empathy.rating.collecting.collection import Collection
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.rating.worlds.collect import CollectEmpatheticWorld
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, SelfEvaluation, read_empathetic_dialogues
 

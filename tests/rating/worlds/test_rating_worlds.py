@@ -12,11 +12,11 @@ from scripted_rater import ScriptedRater, run
 from tiny_studies import LIKERT, PAIRWISE, Clock
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk import Desk
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.store import Store, open_store
-from parlai_empathy.rating.study import Study
-from parlai_empathy.rating.study_file import STUDIES, read_study
+from parlai_empathy.rating.storage.store import Store, open_store
+from parlai_empathy.rating.study.study import Study
+from parlai_empathy.rating.study.study_file import STUDIES, read_study
 from parlai_empathy.rating.worlds import rating_world
 from parlai_empathy.rating.worlds.likert import LikertRatingWorld
 from parlai_empathy.rating.worlds.pairwise import PairwiseWorld

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from parlai_empathy.rating.questions import FreeText
+from parlai_empathy.rating.study.questions import FreeText
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.terminal import TerminalRater
 
