@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from parlai_empathy.files.unfinished import own_file
 def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside ``path`` to write to; at the end rename it to ``path``, or delete it on an error.
 
-    A file that is replaced keeps its permissions.
+    A file that is replaced keeps its permissions; nobody else can read its new content while it is written either.
 
     :param is_shared: whether several processes may write ``path`` at once. If so, each has its own temporary path, and
         leftovers of killed processes are deleted; otherwise the next write overwrites a leftover.
@@ -27,6 +28,8 @@ def whole_file(path: Path, is_shared: bool = False) -> Iterator[Path]:
     path = path.resolve()  # keep a symbolic link, and write its target
     unfinished = own_file(path) if is_shared else path.parent / f"{path.name}.unfinished"
     try:
+        with suppress(OSError):  # there is no file yet
+            unfinished.touch(mode=path.stat().st_mode & 0o777 | stat.S_IWUSR)
         yield unfinished
         with suppress(OSError):  # there is none yet, or the file system has no permissions
             shutil.copymode(path, unfinished)

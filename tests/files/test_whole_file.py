@@ -67,6 +67,16 @@ def test_new_file_has_usual_permissions_and_replaced_file_keeps_its_own(tmp_path
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o600)
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o400])
+def test_private_file_is_private_while_it_is_written(tmp_path: Path, mode: int) -> None:
+    (path := tmp_path / "a.csv").write_text("old")
+    path.chmod(mode)
+    with whole_file(path) as unfinished:
+        unfinished.write_text("new")
+        assert stat.S_IMODE(unfinished.stat().st_mode) == 0o600
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", mode)
+
+
 def test_named_pipe_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(pipe := tmp_path / "pipe")
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:

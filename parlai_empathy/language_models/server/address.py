@@ -17,6 +17,8 @@ OFFICIAL = "https://api.openai.com/v1"
 # The client requires a key; self-hosted servers mostly do not.
 _PLACEHOLDER = "no-key"
 
+_SHORTEST_KEY = 8  # characters
+
 # The client reads these itself and sends them in headers.
 _ALSO_SENT = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
 
@@ -26,10 +28,12 @@ class ServerAddress:
     """A server's address and key.
 
     :param url: the address as passed to the client; it may contain a password.
+    :param headers: ``OPENAI_CUSTOM_HEADERS``, which the client reads itself: ``name: value`` on each line.
     """
 
     url: str = field(repr=False)
     key: str = field(repr=False)
+    headers: str = field(default="", repr=False)
 
     @property
     def public(self) -> str:
@@ -38,7 +42,7 @@ class ServerAddress:
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
 
     def without_secrets(self, text: str) -> str:
-        """Return the text with key and password masked: some servers repeat them in their error messages."""
+        """Return the text with key, password and headers masked: some servers repeat them in their error messages."""
         for secret in self._secrets():
             text = text.replace(secret, "***")
         return text
@@ -48,7 +52,10 @@ class ServerAddress:
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         # The client sends a user in the address instead of the key, in this form.
         coded = b64encode(f"{user}:{password}".encode()).decode() if user or password else ""
-        found = [self.key if self.key != _PLACEHOLDER else "", coded, parts.password or "", password]
+        # A header may hold another key, by itself or after "Bearer". Short values such as "true" are no secrets.
+        values = [line.partition(":")[2] for line in self.headers.split("\n")]
+        sent = [word for value in values for word in value.split() if len(word) >= _SHORTEST_KEY]
+        found = [self.key if self.key != _PLACEHOLDER else "", coded, parts.password or "", password, *sent]
         return [secret for secret in found if secret]
 
 
@@ -69,7 +76,7 @@ def server_address() -> ServerAddress:
         lines = value.split("\n") if name == "OPENAI_CUSTOM_HEADERS" else [value]
         if not all(line.isascii() and line.isprintable() for line in lines):
             raise OptionError(f"{name} contains characters that cannot be sent: copy it again")
-    return ServerAddress(url or OFFICIAL, key or _PLACEHOLDER)
+    return ServerAddress(url or OFFICIAL, key or _PLACEHOLDER, os.environ.get("OPENAI_CUSTOM_HEADERS", ""))
 
 
 def _is_address(url: str) -> bool:

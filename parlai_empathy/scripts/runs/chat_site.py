@@ -53,7 +53,8 @@ def run(opt: Opt) -> None:
     store = open_store(opt["store"])
     try:
         check_version(store, study, opt["new_version"])
-        partners, emotions = _partners(opt, study), _emotions(opt)
+        emotions = _emotions(opt)  # first, since it loads sooner than most models that reply
+        partners = _partners(opt, study)
         desk = Desk(store, study, new_version=opt["new_version"])  # changes the store, so the models must be in order
         replies = Replies(desk, partners, emotions, opt["workers"])
         try:

@@ -57,6 +57,14 @@ def test_only_custom_headers_may_have_several_lines(monkeypatch: pytest.MonkeyPa
         server_address()
 
 
+def test_keys_in_custom_headers_are_masked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(monkeypatch, "", "sk-1")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "x-gateway: gw-12345\nAuthorization: Bearer tok:en-678\nx-cached: true")
+    said = "no gateway gw-12345, no token tok:en-678: is it true, Bearer of sk-1?"
+    assert server_address().without_secrets(said) == "no gateway ***, no token ***: is it true, Bearer of ***?"
+    assert "gw-12345" not in repr(server_address())
+
+
 @pytest.mark.parametrize(
     ("url", "public"),
     [
