@@ -78,10 +78,9 @@ def check_parlais(opt: Opt) -> None:
             raise OptionError(f"{flag(name)} {opt[name]}: judges do not support it; use --batchsize")
     for name in ("truncate", "text_truncate", "label_truncate"):
         if (opt.get(name) or 0) > 0:
-            raise OptionError(
-                f"{flag(name)} {opt[name]}: judges do not support it; --max-tokens, or --max-words, limits what they "
-                "read"
-            )
+            limits = [flag(own) for own in ("max_tokens", "max_words") if own in opt]
+            remedy = f"use {limits[0]}" if limits else "leave it out"  # fastText reads whole texts
+            raise OptionError(f"{flag(name)} {opt[name]}: judges do not support it; {remedy}")
 
 
 def check_max_tokens(opt: Opt, config: Any, tokenizer: Any) -> None:

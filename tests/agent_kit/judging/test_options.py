@@ -89,11 +89,11 @@ def test_valid_values_are_accepted() -> None:
             "--eval-dynamic-batching batchsort: judges do not support it; use --batchsize",
         ),
         *(
-            ({name: 50}, f"{flag} 50: judges do not support it; --max-tokens, or --max-words, limits what they read")
-            for name, flag in (
-                ("truncate", "--truncate"),
-                ("text_truncate", "--text-truncate"),
-                ("label_truncate", "--label-truncate"),
+            ({name: 50, **others}, f"{flag} 50: judges do not support it; {remedy}")
+            for name, flag, others, remedy in (
+                ("truncate", "--truncate", {}, "leave it out"),
+                ("text_truncate", "--text-truncate", {"max_tokens": 128}, "use --max-tokens"),
+                ("label_truncate", "--label-truncate", {"max_words": 30}, "use --max-words"),
             )
         ),
     ],
