@@ -271,7 +271,7 @@ def _hidden(page: str, name: str) -> str:
 @contextmanager
 def _postgresql() -> Iterator[str]:
     """Run a PostgreSQL server in a temporary folder, with durable commits; yield the URL of a database."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
     from postgres_server import UNPRIVILEGED, PostgresServer
 
     with tempfile.TemporaryDirectory(prefix="pg") as name:

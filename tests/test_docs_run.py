@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from docs_pages import PAGES, ROOT, commands_of, without_environment
 from parlai.core.script import superscript_main
-from test_docs import PAGES, ROOT, commands_of, without_environment
 from tiny_judge import write_bert
 
 README = ROOT / "README.md"

@@ -486,8 +486,8 @@ def test_killed_run_resumes_to_identical_output(
     dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     monkeypatch.setattr(text_scores, "BATCH", 8)
-    tests, out = Path(__file__).parents[1], tmp_path / "killed"
-    arguments = [sys.executable, "-c", KILLED, *map(str, (tests, moment, out, *dumps))]
+    helpers, out = Path(__file__).parents[1] / "helpers", tmp_path / "killed"
+    arguments = [sys.executable, "-c", KILLED, *map(str, (helpers, moment, out, *dumps))]
     assert subprocess.run(arguments, capture_output=True, check=False).returncode == -signal.SIGKILL
     assert not (out / "red.parquet").exists()
     kept = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")}

@@ -6,7 +6,7 @@ import os
 
 import pytest
 import torch
-from gpu.pretended import NoPretendedGpu, pretend_a_gpu
+from pretended_gpu import NoPretendedGpu, pretend_a_gpu
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from gpu.pretended import is_pretended
 from parlai.scripts.train_model import TrainModel
+from pretended_gpu import is_pretended
 from sample_models import evaluate
 from tiny_generators import write_language_model
 from tiny_judge import write_bert

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from gpu.pretended import is_pretended
+from pretended_gpu import is_pretended
 from sample_models import load
 from tiny_generators import write_language_model
 from tiny_parts import train_base

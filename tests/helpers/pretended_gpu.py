@@ -1,8 +1,9 @@
 """A pretended GPU, with which GPU code can be tested on machines without one.
 
-PyTorch without CUDA knows the device ``cuda`` by name, but implements nothing for it. ``pretended.cpp`` gives it memory
-and runs every operation on the CPU. Tensors report the device ``cuda:0``; a model and a batch on different devices fail
-with the message of a real GPU. Not covered: numerical differences, speed and memory of real GPUs, and several GPUs.
+PyTorch without CUDA knows the device ``cuda`` by name, but implements nothing for it. ``pretended_gpu.cpp`` gives it
+memory and runs every operation on the CPU. Tensors report the device ``cuda:0``; a model and a batch on different
+devices fail with the message of a real GPU. Not covered: numerical differences, speed and memory of real GPUs, and
+several GPUs.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def plain_reactions(dumped: Iterable[str]) -> dict[str, list[Any]]:
 
 
 def _oracle() -> ModuleType:
-    path = Path(__file__).parents[1] / "benchmarks" / "plain_curation.py"
+    path = Path(__file__).parents[2] / "benchmarks" / "plain_curation.py"
     spec = importlib.util.spec_from_file_location("plain_curation", path)
     assert spec
     assert spec.loader
