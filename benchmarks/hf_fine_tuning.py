@@ -29,7 +29,7 @@ from small_model import TASK, add_gpu, parser_of, untrained
 from timing import ROUNDS, Comparison, now, seconds
 
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
-from parlai_empathy.modules.hugging_face import MINILM, source_of
+from parlai_empathy.modules.pretrained.hugging_face import MINILM, source_of
 
 _TOKENS, _RATE = 100, 2e-5
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from parlai_empathy.modules.precision import use_bfloat16
+from parlai_empathy.modules.speed.precision import use_bfloat16
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"

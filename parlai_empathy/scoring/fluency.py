@@ -12,9 +12,9 @@ from tqdm import tqdm
 
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.modules.fingerprint import weights_fingerprint
-from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer
 from parlai_empathy.modules.pooling import token_mask
-from parlai_empathy.modules.precision import autocast, use_bfloat16
+from parlai_empathy.modules.pretrained.hugging_face import load_causal_model, load_tokenizer
+from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
 

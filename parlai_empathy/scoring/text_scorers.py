@@ -15,7 +15,7 @@ from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.text_file import read_text
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.modules.fingerprint import weights_fingerprint
-from parlai_empathy.modules.hugging_face import load_sequence_classifier, longest_text
+from parlai_empathy.modules.pretrained.hugging_face import load_sequence_classifier, longest_text
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.signature import signature
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE

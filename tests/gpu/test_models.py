@@ -16,8 +16,8 @@ from transformers import BertConfig, BertForSequenceClassification
 from parlai_empathy.language_models.completion import Completion
 from parlai_empathy.language_models.local.local_model import LocalModel
 from parlai_empathy.language_models.prompt import Sampling
-from parlai_empathy.modules.hugging_face import load_encoder, load_tokenizer
-from parlai_empathy.modules.sentence_encoder import LibraryEncoder, MiniLM
+from parlai_empathy.modules.encoders.sentence_encoder import LibraryEncoder, MiniLM
+from parlai_empathy.modules.pretrained.hugging_face import load_encoder, load_tokenizer
 from parlai_empathy.scoring.fluency import Fluency
 from parlai_empathy.scoring.text_scorers import ToxicModel
 

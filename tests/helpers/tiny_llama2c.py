@@ -165,7 +165,7 @@ def write_llama_folder(folder: Path, real_data: Path | None = None, chat: bool =
 
     :param chat: whether its tokenizer gets a chat template.
     """
-    from parlai_empathy.modules.llama2c import convert
+    from parlai_empathy.modules.pretrained.llama2c import convert
 
     folder.mkdir(parents=True, exist_ok=True)
     model, tokenizer = folder / "model.bin", folder / "tokenizer.bin"

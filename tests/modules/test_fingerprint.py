@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from parlai_empathy.modules.biencoder import BiEncoder
+from parlai_empathy.modules.encoders.biencoder import BiEncoder
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 
 

@@ -12,7 +12,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.files.whole_file import write_whole
-from parlai_empathy.modules.hugging_face import load_tokenizer
+from parlai_empathy.modules.pretrained.hugging_face import load_tokenizer
 
 
 def encoder_source(opt: Opt) -> str:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import labels_of
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.modules.losses import soft_cross_entropy, squared_error
+from parlai_empathy.modules.classifiers.losses import soft_cross_entropy, squared_error
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
-from parlai_empathy.modules.precision import autocast
+from parlai_empathy.modules.speed.precision import autocast
 
 _READ_BATCH = 512  # pairs per call; on a CPU the models split them further by length
 _WORTH_A_BAR = 20  # number of batches from which a progress bar is shown

@@ -9,7 +9,7 @@ from parlai.utils.distributed import is_primary_worker
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source, save_encoder
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
 from parlai_empathy.agent_kit.judging.options import check_max_tokens
-from parlai_empathy.modules.hugging_face import load_encoder
+from parlai_empathy.modules.pretrained.hugging_face import load_encoder
 
 
 class OnEncoder(PairModelAgent):

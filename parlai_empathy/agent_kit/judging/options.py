@@ -11,7 +11,7 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.agent_kit.options.common import add_precision, check_at_least, check_choices, check_fp16, flag
 from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, set_defaults
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import longest_text
+from parlai_empathy.modules.pretrained.hugging_face import longest_text
 
 LOSSES = ("ce", "mse", "nnpu")
 GROUP = "Judges"

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.losses import binary_cross_entropy, nnpu_risk
+from parlai_empathy.modules.classifiers.losses import binary_cross_entropy, nnpu_risk
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.precision import CHOICES as PRECISIONS
+from parlai_empathy.modules.speed.precision import CHOICES as PRECISIONS
 
 TRUNCATIONS = ("oldest", "newest")
 
@@ -38,7 +38,7 @@ def check_at_least(opt: Opt, least: int, *names: str) -> None:
 
 
 def add_precision(group: Any) -> None:
-    """Add ``--precision`` to an option group: see :mod:`parlai_empathy.modules.precision`."""
+    """Add ``--precision`` to an option group: see :mod:`parlai_empathy.modules.speed.precision`."""
     group.add_argument(
         "--precision",
         choices=list(PRECISIONS),

@@ -24,7 +24,7 @@ from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw
 from parlai_empathy.agents.deepmoji.dictionary import DeepmojiDictionary, begins_with_published
 from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji, read_torchmoji
 from parlai_empathy.agents.deepmoji.words import BREAK, UNKNOWN
-from parlai_empathy.modules.deepmoji import DeepMoji
+from parlai_empathy.modules.classifiers.deepmoji import DeepMoji
 
 _REMEMBERED = 2**16  # number of texts whose token ids are cached across epochs
 _LESS_IS_BETTER = {"loss", "ppl", "mean_rank"}  # ParlAI's own list

@@ -26,7 +26,7 @@ class TorchMoji:
     """The published model without its last layer, which predicts emoji.
 
     :param words: in the order of their indices.
-    :param weights: by parameter name in our :class:`parlai_empathy.modules.deepmoji.DeepMoji`.
+    :param weights: by parameter name in our :class:`parlai_empathy.modules.classifiers.deepmoji.DeepMoji`.
     """
 
     words: list[str]

@@ -19,8 +19,8 @@ from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, copy_base_options, dictionary_of
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent, RetrievalDictionary
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.biencoder import TwoTowers
-from parlai_empathy.modules.ensemble_towers import EnsembleTowers
+from parlai_empathy.modules.encoders.biencoder import TwoTowers
+from parlai_empathy.modules.encoders.ensemble_towers import EnsembleTowers
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 
 BASE = base_part(RetrievalAgent, "empathy:retrieval")

@@ -21,8 +21,8 @@ from parlai_empathy.agents.generative.dictionary import GenerativeDictionary
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
 from parlai_empathy.agents.multitask.generative import encoder_size
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.ensemble_generator import EnsembleGenerator
-from parlai_empathy.modules.hugging_face_generator import CausalGenerator
+from parlai_empathy.modules.generation.ensemble_generator import EnsembleGenerator
+from parlai_empathy.modules.generation.hugging_face_generator import CausalGenerator
 
 BASE = base_part(Generator, "empathy:generative")
 _BYTES = 2**29  # size of the feature cache

@@ -12,7 +12,7 @@ from torch import Tensor
 from parlai_empathy.agents.epitome.targets import UNKNOWN
 from parlai_empathy.metrics.macro_f1 import MacroF1, confusion
 from parlai_empathy.metrics.rationale_f1 import iou_f1, token_f1
-from parlai_empathy.modules.epitome import LEVELS
+from parlai_empathy.modules.classifiers.epitome import LEVELS
 from parlai_empathy.tasks.epitome.mechanisms import SHORT
 
 Recorded = dict[str, list[Metric | None]]

@@ -19,8 +19,8 @@ from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agents.epitome.tokens import Tokens, padded, tokens_of
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.epitome import LEVELS, Epitome
-from parlai_empathy.modules.precision import autocast, use_bfloat16
+from parlai_empathy.modules.classifiers.epitome import LEVELS, Epitome
+from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
 
 REMEMBERED = 4096  # number of posts; MiniLM's states of 64 tokens each are at most 200 MB in bfloat16
 _READ_BATCH = 256  # pairs judged per batch

@@ -17,8 +17,8 @@ from parlai_empathy.agent_kit.judging.options import check_parlais
 from parlai_empathy.agent_kit.options.common import add_precision, check_at_least, check_choices
 from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, add_preset, set_first_defaults
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import MINILM
-from parlai_empathy.modules.pair_encoder import POOLINGS
+from parlai_empathy.modules.encoders.pair_encoder import POOLINGS
+from parlai_empathy.modules.pretrained.hugging_face import MINILM
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS
 
 RESPONDERS = ("shared", "apart")

@@ -25,8 +25,8 @@ from parlai_empathy.agents.fasttext.bin_file import FasttextFile
 from parlai_empathy.agents.fasttext.dictionary import FasttextDictionary, init_bin
 from parlai_empathy.agents.fasttext.ngrams import END, NgramSizes, row_numbers
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.bag_of_ngrams import BagOfNgrams
-from parlai_empathy.modules.vectors import copy_vectors
+from parlai_empathy.modules.classifiers.bag_of_ngrams import BagOfNgrams
+from parlai_empathy.modules.pretrained.vectors import copy_vectors
 
 _REMEMBERED = 2**16  # number of texts whose row indices are cached across epochs
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from parlai_empathy.agents.generative.options import DIVERSE_BEAM
-from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, FinishedBeams
-from parlai_empathy.modules.decoding_steps import steps_of
+from parlai_empathy.modules.generation.batched_beams import BatchedBeams, Beams, FinishedBeams
+from parlai_empathy.modules.generation.decoding_steps import steps_of
 
 # Finished hypotheses are dropped once they are this share of all, because dropping them copies the others' states.
 _WORTH_LEAVING = 1 / 8

@@ -30,13 +30,13 @@ from parlai_empathy.agents.generative.initialisation import begin_with_vectors
 from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
-from parlai_empathy.modules.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
-from parlai_empathy.modules.diverse_beam import DiverseBeamSearch
-from parlai_empathy.modules.emotion_head import keep_own_head
-from parlai_empathy.modules.hugging_face import load_language_model
-from parlai_empathy.modules.hugging_face_generator import GENERATORS, HuggingFaceGenerator
-from parlai_empathy.modules.precision import autocast, use_bfloat16
-from parlai_empathy.modules.token_losses import TrueTokenCriterion, WordGenerator
+from parlai_empathy.modules.classifiers.emotion_head import keep_own_head
+from parlai_empathy.modules.generation.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
+from parlai_empathy.modules.generation.diverse_beam import DiverseBeamSearch
+from parlai_empathy.modules.generation.hugging_face_generator import GENERATORS, HuggingFaceGenerator
+from parlai_empathy.modules.generation.token_losses import TrueTokenCriterion, WordGenerator
+from parlai_empathy.modules.pretrained.hugging_face import load_language_model
+from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
 
 # Validation metrics that can be computed without generating replies.
 _LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.modules.vectors import copy_vectors
+from parlai_empathy.modules.pretrained.vectors import copy_vectors
 
 
 def check_words(weights: Mapping[str, Tensor], words: int, path: str) -> None:
@@ -34,7 +34,7 @@ def begin_with_vectors(path: str, ids: Mapping[str, int], weight: Tensor) -> int
     :param ids: words to rows.
     :param weight: ``(vocabulary, dim)``, changed in place.
     :returns: number of words found.
-    :raises ModelFileError: as :func:`parlai_empathy.modules.vectors.copy_vectors`.
+    :raises ModelFileError: as :func:`parlai_empathy.modules.pretrained.vectors.copy_vectors`.
     """
     before = weight.detach().clone()
     found = copy_vectors(path, ids, weight)

@@ -27,7 +27,7 @@ from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_pr
 from parlai_empathy.agent_kit.trained.init_model import known_choices
 from parlai_empathy.agents.generative.dictionary import PEERS
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import LANGUAGE_MODELS
+from parlai_empathy.modules.pretrained.hugging_face import LANGUAGE_MODELS
 
 DIVERSE_BEAM = "diversebeam"
 PROTOCOLS = ("none", "peers")

@@ -17,8 +17,8 @@ from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.options.common import check_at_least
 from parlai_empathy.agent_kit.options.presets import set_defaults
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.han import HierarchicalAttention
-from parlai_empathy.modules.vectors import copy_vectors
+from parlai_empathy.modules.classifiers.han import HierarchicalAttention
+from parlai_empathy.modules.pretrained.vectors import copy_vectors
 
 _DEFAULTS: dict[str, Any] = {
     "dict_lower": True,  # as in GloVe's vocabulary

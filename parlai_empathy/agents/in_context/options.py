@@ -22,7 +22,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.language_models.open_model import BACKENDS
 from parlai_empathy.language_models.prompt import Sampling
-from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.pretrained.hugging_face import MINILM
 from parlai_empathy.tasks.edition import add_edition
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -22,7 +22,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.language_model import LanguageModel
 from parlai_empathy.language_models.open_model import open_language_model
 from parlai_empathy.language_models.prompt import Sampling
-from parlai_empathy.modules.sentence_encoder import load_sentence_encoder
+from parlai_empathy.modules.encoders.sentence_encoder import load_sentence_encoder
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 

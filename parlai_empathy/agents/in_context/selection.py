@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from parlai_empathy.agents.in_context.example_source import LONGEST_CONTEXT, Conversation
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.sentence_encoder import Vectors
+from parlai_empathy.modules.encoders.sentence_encoder import Vectors
 
 SELECTIONS = ("context", "random", "sitsm", "emositsm")
 

@@ -11,8 +11,8 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.files.whole_file import whole_file
+from parlai_empathy.modules.encoders.sentence_encoder import SentenceEncoder, Vectors
 from parlai_empathy.modules.fingerprint import state_fingerprint
-from parlai_empathy.modules.sentence_encoder import SentenceEncoder, Vectors
 
 
 def fingerprint(texts: Sequence[str], encoder: SentenceEncoder) -> str:

@@ -10,8 +10,8 @@ from parlai.core.torch_generator_agent import TorchGeneratorModel
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
 from parlai_empathy.agents.multitask.emotions import Multitask
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.emotion_head import EmotionHead
-from parlai_empathy.modules.hugging_face_generator import CausalGenerator
+from parlai_empathy.modules.classifiers.emotion_head import EmotionHead
+from parlai_empathy.modules.generation.hugging_face_generator import CausalGenerator
 from parlai_empathy.modules.pooling import masked_mean
 
 

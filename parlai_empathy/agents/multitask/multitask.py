@@ -11,8 +11,8 @@ from torch import Tensor
 from parlai_empathy.agents.multitask.emotions import Multitask
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.biencoder import TwoTowers
-from parlai_empathy.modules.emotion_head import EmotionHead
+from parlai_empathy.modules.classifiers.emotion_head import EmotionHead
+from parlai_empathy.modules.encoders.biencoder import TwoTowers
 
 
 class MultitaskAgent(Multitask, RetrievalAgent):

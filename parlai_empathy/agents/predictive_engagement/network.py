@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from parlai_empathy.modules.pair_encoder import TextReader
+from parlai_empathy.modules.encoders.pair_encoder import TextReader
 from parlai_empathy.modules.pooling import masked_mean, token_mask
 
 POOLINGS = ("mean", "max")

@@ -16,7 +16,7 @@ from parlai_empathy.agent_kit.options.common import check_at_least, check_choice
 from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defaults
 from parlai_empathy.agents.predictive_engagement.network import POOLINGS
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.pretrained.hugging_face import MINILM
 
 QUERIES = ("last", "all")
 

@@ -21,8 +21,8 @@ from parlai_empathy.agents.predictive_engagement import options
 from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.macro_f1 import MacroF1, confusion
-from parlai_empathy.modules.pair_tokens import pair_tokens
-from parlai_empathy.modules.precision import autocast
+from parlai_empathy.modules.encoders.pair_tokens import pair_tokens
+from parlai_empathy.modules.speed.precision import autocast
 
 _TEXTS = 2**17  # number of cached vectors: 400 MB at BERT's size, enough for all of ConvAI
 _READ_BATCH = 256  # texts encoded per batch

@@ -6,7 +6,7 @@ import math
 
 from parlai_empathy.agents.generative.generative import GenerativeAgent as Generator
 from parlai_empathy.agents.prepend.labels import Prepend
-from parlai_empathy.modules.hugging_face_generator import CausalGenerator
+from parlai_empathy.modules.generation.hugging_face_generator import CausalGenerator
 
 
 class GenerativeAgent(Prepend, Generator):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from parlai_empathy.agents.prepend.labels import Prepend
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
-from parlai_empathy.modules.hugging_face import longest_text
+from parlai_empathy.modules.pretrained.hugging_face import longest_text
 
 _LABELS = ("labels", "eval_labels")
 

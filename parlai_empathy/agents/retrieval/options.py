@@ -27,8 +27,8 @@ from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_pr
 from parlai_empathy.agent_kit.trained.init_model import known_choices
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import MINILM, longest_text
-from parlai_empathy.modules.pair_encoder import POOLINGS
+from parlai_empathy.modules.encoders.pair_encoder import POOLINGS
+from parlai_empathy.modules.pretrained.hugging_face import MINILM, longest_text
 
 # Options that the weights of ``--init-model`` require: its sizes and how it encodes texts; and its tokenization.
 OF_WEIGHTS = (

@@ -24,7 +24,7 @@ from parlai_empathy.agent_kit.trained.published import (
     read_published,
     their_words,
 )
-from parlai_empathy.modules.hugging_face import transformers_library
+from parlai_empathy.modules.pretrained.hugging_face import transformers_library
 
 ENDING = ".mdl"
 

@@ -31,12 +31,12 @@ from parlai_empathy.agents.retrieval.published_model import PublishedDictionary,
 from parlai_empathy.agents.retrieval.ranker import PoolRanker
 from parlai_empathy.agents.retrieval.towers import pretrained_towers, transformer_towers
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.modules.biencoder import TwoTowers
-from parlai_empathy.modules.contrastive import contrastive_losses
-from parlai_empathy.modules.emotion_head import keep_own_head
-from parlai_empathy.modules.gradient_cache import CachedEncoding, average_gradients
+from parlai_empathy.modules.classifiers.emotion_head import keep_own_head
+from parlai_empathy.modules.encoders.biencoder import TwoTowers
+from parlai_empathy.modules.encoders.contrastive import contrastive_losses
+from parlai_empathy.modules.encoders.gradient_cache import CachedEncoding, average_gradients
 from parlai_empathy.modules.pooling import token_mask
-from parlai_empathy.modules.precision import autocast
+from parlai_empathy.modules.speed.precision import autocast
 
 
 class RetrievalDictionary(SelectableDictionary):

@@ -7,9 +7,9 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary, encoder_source
 from parlai_empathy.agents.retrieval.options import check_encoder
-from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
-from parlai_empathy.modules.hugging_face import load_encoder
-from parlai_empathy.modules.vectors import copy_vectors
+from parlai_empathy.modules.encoders.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
+from parlai_empathy.modules.pretrained.hugging_face import load_encoder
+from parlai_empathy.modules.pretrained.vectors import copy_vectors
 
 
 def transformer_towers(opt: Opt, words: DictionaryAgent, pad: int, begins: bool) -> BiEncoder:

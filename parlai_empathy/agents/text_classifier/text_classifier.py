@@ -14,10 +14,10 @@ from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
 from parlai_empathy.agent_kit.options.common import check_at_least, check_choices
 from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defaults
-from parlai_empathy.modules.hugging_face import MINILM
-from parlai_empathy.modules.pair_encoder import POOLINGS, PairEncoder
-from parlai_empathy.modules.pair_tokens import pair_tokens, twin_tokens
-from parlai_empathy.modules.twin_encoder import TwinEncoder
+from parlai_empathy.modules.encoders.pair_encoder import POOLINGS, PairEncoder
+from parlai_empathy.modules.encoders.pair_tokens import pair_tokens, twin_tokens
+from parlai_empathy.modules.encoders.twin_encoder import TwinEncoder
+from parlai_empathy.modules.pretrained.hugging_face import MINILM
 
 READINGS = ("together", "apart")
 

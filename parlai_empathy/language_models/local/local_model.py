@@ -25,8 +25,8 @@ from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.thoughts import OPENING, without_thoughts
 from parlai_empathy.language_models.usage import Usage
-from parlai_empathy.modules.hugging_face import load_causal_model, load_tokenizer, transformers_library
-from parlai_empathy.modules.precision import keep_in_bfloat16
+from parlai_empathy.modules.pretrained.hugging_face import load_causal_model, load_tokenizer, transformers_library
+from parlai_empathy.modules.speed.precision import keep_in_bfloat16
 
 OPTION = "--lm-model"
 """The option that names the model, for error messages."""

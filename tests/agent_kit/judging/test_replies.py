@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_choices, reply_losses, sampled_choices
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.losses import nnpu_risk
+from parlai_empathy.modules.classifiers.losses import nnpu_risk
 
 
 def message(turn: str, labels: list[str], candidates: list[str] | None = None) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from transformers import BertConfig, BertModel
 
 from parlai_empathy.agent_kit.trained.published import PAD, Published, read_published, their_words
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.modules.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
+from parlai_empathy.modules.encoders.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
 
 
 def padded(pad: int) -> Tensor:

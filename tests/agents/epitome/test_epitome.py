@@ -20,7 +20,7 @@ from two_processes import check_gradients_are_averaged
 
 from parlai_empathy.agents.epitome import inference
 from parlai_empathy.errors import DataError, ModelFileError, OptionError, TrainingError
-from parlai_empathy.modules import epitome as network
+from parlai_empathy.modules.classifiers import epitome as network
 from parlai_empathy.scoring.agent_judge import AgentJudge
 
 TASK = "empathy:epitome"

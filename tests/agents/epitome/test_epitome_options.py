@@ -10,7 +10,7 @@ from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.agents.epitome.options import check
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.pretrained.hugging_face import MINILM
 
 
 def parsed(*arguments: str) -> Opt:

@@ -391,7 +391,7 @@ def test_training_starts_from_the_pretrained_weights(pretrained: tuple[str, Path
     train(tmp_path / "model", hf_model=str(folder), learningrate=1e-12, **options)
     import transformers
 
-    from parlai_empathy.modules.hugging_face import load_language_model
+    from parlai_empathy.modules.pretrained.hugging_face import load_language_model
 
     source, _ = load_language_model(str(folder))
     mine = weights(tmp_path / "model")

@@ -42,7 +42,7 @@ from parlai_empathy.language_models.partial_answers import PartialAnswers
 from parlai_empathy.language_models.prompt import Message as Prompted
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.usage import Usage
-from parlai_empathy.modules.sentence_encoder import Vectors
+from parlai_empathy.modules.encoders.sentence_encoder import Vectors
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 

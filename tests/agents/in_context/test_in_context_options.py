@@ -15,7 +15,7 @@ from parlai_empathy.agents.in_context import options
 from parlai_empathy.agents.in_context.in_context import InContextAgent
 from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.prompt import Sampling
-from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.pretrained.hugging_face import MINILM
 
 
 def parsed(*arguments: str, chat: bool = False) -> Opt:

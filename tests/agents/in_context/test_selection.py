@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from parlai_empathy.agents.in_context.example_source import Conversation
 from parlai_empathy.agents.in_context.selection import Query, Selector
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.sentence_encoder import Vectors
+from parlai_empathy.modules.encoders.sentence_encoder import Vectors
 
 # Five conversations, with the angle of their vectors to the first axis in degrees.
 DEGREES = {"a": 0, "b": 20, "c": 40, "d": 60, "e": 80}

@@ -12,7 +12,7 @@ from torch import nn
 
 from parlai_empathy.agents.in_context.vector_cache import load_or_encode
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.sentence_encoder import Vectors
+from parlai_empathy.modules.encoders.sentence_encoder import Vectors
 
 TEXTS = ["I won.", "I fell.", "It rained."]
 

@@ -11,7 +11,7 @@ from tiny_judge import write_bert
 from transformers import AutoTokenizer, BertModel
 
 from parlai_empathy.agents.predictive_engagement.network import EngagementNetwork, FrozenReader
-from parlai_empathy.modules.pair_tokens import pair_tokens
+from parlai_empathy.modules.encoders.pair_tokens import pair_tokens
 
 TEXTS = ["hi", "what a day!", "a" * 30]
 

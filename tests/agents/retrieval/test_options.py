@@ -14,7 +14,7 @@ from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.agents.retrieval import options
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.hugging_face import MINILM
+from parlai_empathy.modules.pretrained.hugging_face import MINILM
 
 TASK = ["--task", "empathy:empathetic_dialogues", "--edition", "sample", "--model", "empathy:retrieval"]
 

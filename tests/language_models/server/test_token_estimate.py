@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parlai_empathy.language_models.prompt import Message
 from parlai_empathy.language_models.server.token_estimate import estimate_tokens
-from parlai_empathy.modules.hugging_face import MINILM, load_tokenizer, source_of
+from parlai_empathy.modules.pretrained.hugging_face import MINILM, load_tokenizer, source_of
 
 
 @pytest.mark.parametrize(

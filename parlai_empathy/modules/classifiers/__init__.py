@@ -1,0 +1,1 @@
+"""Networks that classify texts or judge replies."""

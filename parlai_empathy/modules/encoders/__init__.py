@@ -1,0 +1,1 @@
+"""Encoders of texts, alone or in pairs, and how they are trained."""

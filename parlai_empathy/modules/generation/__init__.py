@@ -1,0 +1,1 @@
+"""Generators, the losses of their tokens, and decoding."""

@@ -1,0 +1,1 @@
+"""Loading of models, tokenizers and word vectors that others trained."""

@@ -1,0 +1,1 @@
+"""Faster computation: bfloat16, less padding, cheaper dropout and embeddings."""
