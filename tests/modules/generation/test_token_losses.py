@@ -11,8 +11,9 @@ from parlai.core.opt import Opt
 from torch import Tensor
 from torch.nn import functional as F
 
-from parlai_empathy.modules import length_buckets, token_losses
+from parlai_empathy.modules.generation import token_losses
 from parlai_empathy.modules.generation.token_losses import TrueTokenCriterion, WordGenerator
+from parlai_empathy.modules.speed import length_buckets
 
 WORDS = 20
 SIZES: dict[str, Any] = {
