@@ -25,7 +25,7 @@ MOST = 80
 TOO_HEAVY = (
     *("agents", "language_models", "modules"),
     *("curation.curate", "curation.posts", "rating.analysis", "rating.chat", "rating.collecting", "rating.crowd"),
-    *("rating.desk", "rating.ratings_file", "rating.site", "rating.store", "rating.study_file", "rating.web"),
+    *("rating.desk", "rating.ratings_file", "rating.site", "rating.storage", "rating.study", "rating.web"),
     *("rating.worlds", "reports.report", "reports.plots", "scoring.agent_judge", "scoring.classifier"),
     *("scoring.model_metrics", "scoring.reply_metrics", "scoring.word_metrics", "tasks.engagement.sets"),
     *("tasks.humod.agents", "tasks.humod.reader"),
