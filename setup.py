@@ -39,7 +39,7 @@ EXTRAS = {
     "crowd": ["boto3>=1.34"],  # raters from Amazon Mechanical Turk, through Amazon's own library
     "tensorboard": ["tensorboardX>=2.6.1"],  # ParlAI's -tblog; older ones fail with protobuf 7
     "index": ["faiss-cpu>=1.13"],  # fast search in pools of 100,000 replies and more
-    "bench": ["sentence-transformers[train]>=3"],  # a benchmark compares with its trainer
+    "bench": ["sentence-transformers[train]>=6"],  # a benchmark compares with its trainer, whose modules moved in 6
     "lint": ["ruff>=0.6", "mypy>=1.11", "types-requests", "types-tqdm", "types-PyYAML"],
 }
 # The tests use every optional library, and compare our alpha with that of the krippendorff package.

@@ -25,6 +25,8 @@ import parlai.utils.logging as logging
 import plain_curation
 from timing import ROUNDS
 
+from parlai_empathy.metrics.specificity import common_words
+
 _DUMP = """
 COPY (
     WITH words AS (
@@ -127,7 +129,6 @@ def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
 
     from parlai_empathy.curation.curate import FILE, Plan, curate
     from parlai_empathy.curation.recipe import Recipe
-    from parlai_empathy.metrics.specificity import common_words
 
     common_words()
     with tempfile.TemporaryDirectory(dir=dump.parent) as folder:
@@ -140,7 +141,7 @@ def _ours(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
 
 
 def _plain(dump: Path, memory: str) -> tuple[float, float, list[Any]]:
-    plain_curation.specificity("")
+    common_words()
     begin = time.perf_counter()
     with dump.open(encoding="utf-8") as lines:
         posts = plain_curation.curate(lines)

@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _ours(folder: str, edition: str, precision: str, gpu: bool) -> RetrievalAgent:
-    return untrained(
+    agent: RetrievalAgent = untrained(
         folder,
         edition,
         encoder="hf",
@@ -76,6 +76,7 @@ def _ours(folder: str, edition: str, precision: str, gpu: bool) -> RetrievalAgen
         precision=precision,
         no_cuda=not gpu,
     )
+    return agent
 
 
 def _pairs(agent: RetrievalAgent, count: int) -> list[Pair]:
@@ -83,7 +84,7 @@ def _pairs(agent: RetrievalAgent, count: int) -> list[Pair]:
     teacher = create_task(
         Opt({**agent.opt, "task": TASK, "datatype": "train:ordered", "batchsize": 1}), agent
     ).get_task_agent()
-    observer, pairs = agent.clone(), []
+    observer, pairs = agent.clone(), list[Pair]()
     while len(pairs) < count:
         observation = observer.observe(teacher.act())
         pairs.append((observation["full_text"], observation["labels"][0]))
@@ -109,14 +110,13 @@ class Theirs:
 
     def __init__(self, folder: str, batch: int, device: str) -> None:
         import sentence_transformers
-        import transformers
-        from sentence_transformers import losses
+        from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
-        transformers.logging.set_verbosity_error()
+        logging.getLogger("transformers").setLevel(logging.ERROR)
         self.model = sentence_transformers.SentenceTransformer(source_of(MINILM), device=device)
         self.model.max_seq_length = _TOKENS + 2  # plus the two special tokens around each text
-        self.loss = losses.MultipleNegativesRankingLoss(self.model, scale=20.0)
+        self.loss = MultipleNegativesRankingLoss(self.model, scale=20.0)
         self._separator = self.model.tokenizer.sep_token
         self._arguments = sentence_transformers.SentenceTransformerTrainingArguments(
             folder,

@@ -84,7 +84,7 @@ def _read(record: dict[str, Any]) -> Post:
         name if begins else record["link_id"],
         "u_" if record["subreddit"].startswith("u_") else record["subreddit"],
         float(record["created_utc"]),
-        int(record.get("score", record.get("ups"))),
+        int(record["score"] if "score" in record else record["ups"]),
         bool(record.get("controversiality")),
         bool(record.get("edited")),
         own,

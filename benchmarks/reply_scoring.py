@@ -21,10 +21,10 @@ import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
@@ -33,7 +33,8 @@ from timing import ROUNDS, Comparison, seconds
 
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.scoring.reply_metrics import MODELS, Needs, reply_metrics
+from parlai_empathy.scoring.names import MODELS
+from parlai_empathy.scoring.reply_metrics import Needs, reply_metrics
 from parlai_empathy.scoring.systems import ReplyMetric
 from parlai_empathy.scoring.word_metrics import Words
 from parlai_empathy.tasks.empathetic_dialogues.build import build
@@ -145,7 +146,7 @@ def report(
     :returns: seconds per reply in each round, as three lists: one by one in float32, one by one, and in batches.
     """
 
-    def one_by_one(way: ReplyMetric) -> np.ndarray:
+    def one_by_one(way: ReplyMetric) -> NDArray[np.float64]:
         return np.concatenate([items(way, [one]) for one in alone])
 
     apart = np.nanmax(np.abs(one_by_one(plain) - items(metric, alone)))
@@ -168,10 +169,9 @@ def _line(name: str, by_way: Sequence[Sequence[float]]) -> str:
     )
 
 
-def items(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> np.ndarray:
-    """Return a metric's values, one row per reply."""
-    columns: list[list[Any]] = [[np.nan if item is None else item for item in s.items] for s in metric.score(replies)]
-    return np.array(columns, dtype=np.float64).T
+def items(metric: ReplyMetric, replies: Sequence[LoggedReply]) -> NDArray[np.float64]:
+    """Return a metric's values, one row per reply; NaN where it has none."""
+    return np.stack([np.array(score.items, dtype=np.float64) for score in metric.score(replies)], axis=1)
 
 
 if __name__ == "__main__":

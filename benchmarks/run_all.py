@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -75,7 +76,7 @@ def _head() -> str:
 
 
 def _processor() -> str:
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # not in older releases
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # not in older releases
     return str(capabilities.get("cpu_name") or platform.machine())
 
 

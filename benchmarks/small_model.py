@@ -80,4 +80,5 @@ def steps(world: World, count: int) -> Callable[[], object]:
 
 def load(model_file: str, **options: Any) -> RetrievalAgent:
     """Load a trained model, overriding some of its options."""
-    return create_agent_from_model_file(model_file, {"loglevel": "error", **options})
+    agent: RetrievalAgent = create_agent_from_model_file(model_file, {"loglevel": "error", **options})
+    return agent

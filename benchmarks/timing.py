@@ -15,7 +15,7 @@ ROUNDS = 5
 
 def now() -> float:
     """Return the clock in seconds, after waiting for the GPU to finish its work."""
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.synchronize()
     return time.perf_counter()
 
