@@ -79,18 +79,18 @@ def keep_options(opt: Opt, names: Iterable[str], tokens: Collection[str] = ()) -
     options record what was copied from the initial model.
 
     :param names: options that a value on the command line overrides.
-    :param tokens: options that define tokenization. The dictionary is the other model's, so its values always win.
+    :param tokens: options that define tokenization. The dictionary is the other model's, so its values must be used.
+    :raises OptionError: if the command line gives another tokenization.
     """
     path, model_file = opt.get("init_model"), opt.get("model_file")
     if not path or (model_file and Path(model_file).is_file()) or not Path(f"{path}.opt").is_file():
         return
     theirs, typed = Opt.load(f"{path}.opt"), opt.get("override") or {}
+    source = f"--init-model {path}"
     for name in (*tokens, *(name for name in names if name not in typed)):
         if name in theirs and theirs[name] != opt.get(name):
-            logging.info(f"{flag(name)} {theirs[name]}: taken from --init-model {path}")
-            opt[name] = theirs[name]
-            if name in typed:  # ParlAI would override the trained model's own option with it
-                typed[name] = theirs[name]
+            copy_options(opt, {name: theirs[name]}, source)
+            logging.info(f"{flag(name)} {theirs[name]}: taken from {source}")
 
 
 def known_choices(known: Mapping[str, Any], tokens: Iterable[str]) -> dict[str, Any]:

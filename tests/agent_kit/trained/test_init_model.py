@@ -22,7 +22,7 @@ from torch import nn
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, init_weights, keep_options
 from parlai_empathy.agents.generative import options as generative
 from parlai_empathy.agents.retrieval import options as retrieval
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, OptionError
 
 
 class Net(nn.Module):
@@ -127,7 +127,11 @@ def test_options_come_from_init_model_unless_given(tmp_path: Path) -> None:
     unchanged = {"size": 100, "kind": "b", "new": 1, "loss": "ce"}
     assert kept() == {**unchanged, "size": 3, "kind": "a"}
     assert kept(override={"size": 100}) == {**unchanged, "kind": "a"}
-    assert kept("size", override={"size": 100}) == {**unchanged, "size": 3, "kind": "a"}
+    assert kept("size") == {**unchanged, "size": 3, "kind": "a"}
+    assert kept("size", override={"size": 3}, size=3) == {**unchanged, "size": 3, "kind": "a"}
+    line = rf"^--size 100: --init-model {other} has 3; leave --size out$"
+    with pytest.raises(OptionError, match=line):
+        kept("size", override={"size": 100})
     assert kept(init_model=None) == unchanged
     assert kept(init_model="elsewhere") == unchanged
     model.touch()

@@ -157,8 +157,8 @@ def test_mid_training_validation_generates_only_for_reply_metrics(
 def test_init_model_provides_weights_and_dictionary(model_file: Path, tmp_path: Path) -> None:
     """Another task's dictionary, or another preset's truncation, would not fit."""
     train(
-        tmp_path / "new", init_model=str(model_file), task="empathy:empathetic_dialogues:Speaker", dict_lower=False,
-        learningrate=1e-9, max_train_steps=1, skip_generation=True,
+        tmp_path / "new", init_model=str(model_file), task="empathy:empathetic_dialogues:Speaker", learningrate=1e-9,
+        max_train_steps=1, skip_generation=True,
     )  # fmt: skip
     theirs, mine = weights(model_file), weights(tmp_path / "new")
     assert all(torch.allclose(theirs[name], mine[name], atol=1e-6) for name in theirs)
