@@ -16,7 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_empathy.rating.names import STORE
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.distress_options import add_distress
-from parlai_empathy.scripts.parts.study_options import add_address
+from parlai_empathy.scripts.parts.study_options import add_address, add_id_parameter
 
 
 @register_script("chat_site")
@@ -84,6 +84,7 @@ def _add_chat(parser: ParlaiParser) -> None:
 def _add_site(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Site")
     add_address(group)
+    add_id_parameter(group)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_empathy.rating.names import STORE
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.distress_options import add_distress
-from parlai_empathy.scripts.parts.study_options import add_address
+from parlai_empathy.scripts.parts.study_options import add_address, add_id_parameter
 
 
 @register_script("collect_site")
@@ -29,12 +29,7 @@ class CollectSite(ParlaiScript):
         add_distress(parser, before="the other one answers")
         group = parser.add_argument_group("Site")
         add_address(group)
-        group.add_argument(
-            "--id-parameter",
-            default=None,
-            metavar="NAME",
-            help="Name of the link parameter that identifies people, for marketplaces other than Prolific.",
-        )
+        add_id_parameter(group)
         parser.set_defaults(loglevel="warning")  # ParlAI's log of options would hide the site's address
         return parser
 

@@ -6,7 +6,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.scripts.parts.command_parser import command_parser
-from parlai_empathy.scripts.parts.study_options import add_address, add_study
+from parlai_empathy.scripts.parts.study_options import add_address, add_id_parameter, add_study
 
 
 @register_script("rate_site")
@@ -39,13 +39,7 @@ def _add_site_args(parser: ParlaiParser) -> None:
         default=False,
         help="Let Amazon Mechanical Turk show the site inside its pages; it must be reached over https.",
     )
-    group.add_argument(
-        "--id-parameter",
-        default=None,
-        metavar="NAME",
-        help="Name of the link parameter that identifies raters, for marketplaces other than "
-        "Mechanical Turk and Prolific.",
-    )
+    add_id_parameter(group, known="Mechanical Turk and Prolific")
 
 
 if __name__ == "__main__":

@@ -147,6 +147,7 @@ def test_disabling_distress_notice_logs_warnings(serve: Any, monkeypatch: pytest
         ([*ECHO, "--country", "XX"], "--country XX"),
         ([*ECHO, "--workers", "0"], "--workers 0"),
         ([*ECHO, "--longest-message", "0"], "--longest-message 0"),
+        ([*ECHO, "--id-parameter", "workerId"], "--id-parameter workerId"),
         ([*ECHO, "--models", "A=a"], "leave one of the two out"),
     ],
 )

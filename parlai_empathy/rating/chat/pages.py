@@ -19,7 +19,7 @@ from parlai_empathy.rating.desk.answering import RATER
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.earlier_answers import given
 from parlai_empathy.rating.desk.outcomes import Assignment, Nothing, Outcome
-from parlai_empathy.rating.site.entry import farewell, new_rater, rater_of
+from parlai_empathy.rating.site.entry import arrive, farewell, new_rater, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent, sent_partially
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.web.error_pages import Refusal, too_many
@@ -58,7 +58,10 @@ class ChatPages:
     # --- before and after --------------------------------------------------------------------------------------------
 
     async def begin(self, visit: Visit) -> Response:
-        """Show the conversation, or the welcome page to visitors who have not consented yet."""
+        """Read a marketplace's link, or show the conversation, or the welcome page to whoever has not consented yet."""
+        arrived = await arrive(visit, self._parts, self._settings.id_parameter)
+        if arrived is not None:
+            return arrived
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return await self._without_talk(visit, found)

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.completion import Completion, completion
 from parlai_empathy.rating.crowd.entry import Entry, entry_of, may_enter
 from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.web.error_pages import Refusal
 from parlai_empathy.rating.web.session import Session
 from parlai_empathy.rating.web.threads import in_thread
+from parlai_empathy.rating.web.visit import Visit
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
 
 _RATER = "rater"
 
@@ -35,18 +41,29 @@ def new_rater(session: Session) -> str:
     return rater
 
 
-def read_link(query: Mapping[str, str], id_parameter: str | None) -> Entry | None:
-    """Return the rater who comes by a marketplace's link; None if it is not such a link.
+async def arrive(visit: Visit, parts: Parts, id_parameter: str | None) -> Response | None:
+    """Let in a visitor who comes by a marketplace's link; return None for all others.
 
-    :raises Refusal: if the link's parameters are invalid.
+    :param id_parameter: the query parameter that names raters in links of other marketplaces.
+    :raises Refusal: if the link's parameters are invalid, or the visitor is not the rater that it names.
     """
+    entry = _read_link(visit.query, id_parameter)
+    if entry is None:
+        return None
+    if entry.is_preview:
+        return visit.page("preview.html", **parts.texts)
+    await _enter(parts.desk, visit.session, entry)
+    return visit.redirect("/")  # removes the link's parameters from the address bar
+
+
+def _read_link(query: Mapping[str, str], id_parameter: str | None) -> Entry | None:
     try:
         return entry_of(query, id_parameter)
     except OptionError as error:
         raise Refusal(400, "This link does not work", f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
 
 
-async def enter(desk: Desk, session: Session, entry: Entry) -> None:
+async def _enter(desk: Desk, session: Session, entry: Entry) -> None:
     """Make the rater of a marketplace's link the session's rater.
 
     A name alone proves nothing, since others may know it. If the store already knows the name, the visitor needs the

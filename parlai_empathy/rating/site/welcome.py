@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parlai_empathy.rating.site.entry import enter, new_rater, rater_of, read_link
+from parlai_empathy.rating.site.entry import arrive, new_rater, rater_of
 from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.web.session import Session
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 AGREED = "agreed"
-"""Session key, set when the rater has seen the first page and agreed to what it says."""
+"""Session key: the rater who has seen the first page and agreed to what it says."""
 
 
 class WelcomePages:
@@ -29,17 +30,11 @@ class WelcomePages:
 
     async def begin(self, visit: Visit) -> Response:
         """Read a marketplace's link, or show the consent form. Raters who have agreed continue where they were."""
-        desk, session = self._parts.desk, visit.session
-        entry = read_link(visit.query, self._id_parameter)
-        if entry is not None:
-            if entry.is_preview:
-                return visit.page("preview.html", **self._parts.texts)
-            if rater_of(session) != entry.rater:
-                session.forget(AGREED)
-            await enter(desk, session, entry)
-            return visit.redirect("/")  # removes the link's parameters from the address bar
-        rater = rater_of(session)
-        if rater and session.get(AGREED):
+        arrived = await arrive(visit, self._parts, self._id_parameter)
+        if arrived is not None:
+            return arrived
+        desk, rater = self._parts.desk, _agreed(visit.session)
+        if rater:
             known = await in_thread(desk.rater, rater)
             if known and (known.consented or not desk.study.consent):
                 return visit.redirect("/rate")
@@ -52,11 +47,17 @@ class WelcomePages:
             return visit.page("consent.html", status=422, problem=True, **self._parts.texts)
         rater = new_rater(visit.session)
         await in_thread(self._parts.desk.enrol, rater, consented=True)
-        visit.session.put(AGREED, "yes")
+        visit.session.put(AGREED, rater)
         return visit.redirect("/instructions")
 
     async def instructions(self, visit: Visit) -> Response:
         """Show what to do, with examples."""
-        if not visit.session.get(AGREED):
+        if not _agreed(visit.session):
             return visit.redirect("/")
         return visit.page("instructions.html", **self._parts.texts)
+
+
+def _agreed(session: Session) -> str | None:
+    """Return the session's rater if they have agreed; a link may have named another one since."""
+    rater = rater_of(session)
+    return rater if rater and session.get(AGREED) == rater else None

@@ -41,10 +41,6 @@ class Session:
         self.must_be_sent = self.must_be_sent or self._values.get(name) != value
         self._values[name] = value
 
-    def forget(self, name: str) -> None:
-        """Remove a value."""
-        self.must_be_sent = self._values.pop(name, None) is not None or self.must_be_sent
-
     @property
     def form_token(self) -> str:
         """The CSRF token in the session's forms, which no other site can know."""

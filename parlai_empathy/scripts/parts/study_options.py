@@ -1,4 +1,4 @@
-"""Options of the rating commands: the study, the store of ratings, and the address of a site."""
+"""Options of the rating commands: the study, the store of ratings, and the address and links of a site."""
 
 from __future__ import annotations
 
@@ -57,6 +57,29 @@ def add_address(group: Any) -> None:
         default=False,
         help="Log the method, path and status of each request, without addresses or names.",
     )
+
+
+def add_id_parameter(group: Any, known: str = "Prolific") -> None:
+    """Add ``--id-parameter``.
+
+    :param known: the marketplaces whose links the site knows.
+    """
+    group.add_argument(
+        "--id-parameter",
+        default=None,
+        metavar="NAME",
+        help=f"Name of the link parameter that identifies people, for marketplaces other than {known}.",
+    )
+
+
+def id_parameter_of(opt: Opt) -> str | None:
+    """Return the value of ``--id-parameter``.
+
+    :raises OptionError: if it is not a valid name, or a marketplace uses it already.
+    """
+    from parlai_empathy.rating.crowd.entry import check_id_parameter
+
+    return check_id_parameter(opt["id_parameter"]) if opt["id_parameter"] else None
 
 
 def address_of(opt: Opt) -> Address:

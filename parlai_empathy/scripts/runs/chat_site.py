@@ -34,7 +34,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.names import judge_name
 from parlai_empathy.scripts.parts.distress_options import notice_of
 from parlai_empathy.scripts.parts.named_files import by_name
-from parlai_empathy.scripts.parts.study_options import address_of, announce
+from parlai_empathy.scripts.parts.study_options import address_of, announce, id_parameter_of
 
 _FREE = Path(chat.__file__).with_name("free.yaml")
 
@@ -49,6 +49,7 @@ def run(opt: Opt) -> None:
     check_installed()
     _check_counts(opt)
     check_address(address_of(opt))
+    settings = ChatSettings(notice, opt["longest_message"], id_parameter=id_parameter_of(opt))
     token, secret = admin_token(), site_secret(opt["store"])
     store = open_store(opt["store"])
     try:
@@ -58,7 +59,7 @@ def run(opt: Opt) -> None:
         desk = Desk(store, study, new_version=opt["new_version"])  # changes the store, so the models must be in order
         replies = Replies(desk, partners, emotions, opt["workers"])
         try:
-            site = chat_site(desk, replies, secret, ChatSettings(notice, opt["longest_message"]), token=token)
+            site = chat_site(desk, replies, secret, settings, token=token)
             if notice is None:
                 logging.warning(
                     "--distress-notice is off: people who mention self-harm are not shown where to find help"

@@ -12,7 +12,6 @@ from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.help_notice import between_people
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.site import collect_site
-from parlai_empathy.rating.crowd.entry import check_id_parameter
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.site.admin_access import admin_token
 from parlai_empathy.rating.storage.store import open_store
@@ -23,7 +22,7 @@ from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.rating.wording import counted
 from parlai_empathy.scripts.parts.distress_options import notice_of
-from parlai_empathy.scripts.parts.study_options import address_of, announce
+from parlai_empathy.scripts.parts.study_options import address_of, announce, id_parameter_of
 
 _LEAST_MINUTES, _MOST_MINUTES = 0.5, 120.0
 
@@ -36,12 +35,11 @@ def run(opt: Opt) -> None:
         return
     check_installed()
     token, secret = admin_token(), site_secret(opt["store"])
-    if opt["id_parameter"]:
-        check_id_parameter(opt["id_parameter"])
+    id_parameter = id_parameter_of(opt)
     store = open_store(opt["store"])
     try:
         desk = Desk(store, study, new_version=opt["new_version"])
-        site = collect_site(desk, secret, settings, token, id_parameter=opt["id_parameter"])
+        site = collect_site(desk, secret, settings, token, id_parameter=id_parameter)
         if settings.notice is None:
             logging.warning("--distress-notice is off: people who mention self-harm are not shown where to find help")
         serve(site.app(), address_of(opt), lambda url: announce(f"Collecting {study.name}", url, bool(token)))

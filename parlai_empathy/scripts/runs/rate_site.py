@@ -5,7 +5,6 @@ from __future__ import annotations
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.crowd.entry import check_id_parameter
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.names import STUDIES
 from parlai_empathy.rating.site.admin_access import admin_token
@@ -16,7 +15,7 @@ from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scripts.parts.named_files import by_name
-from parlai_empathy.scripts.parts.study_options import address_of, announce
+from parlai_empathy.scripts.parts.study_options import address_of, announce, id_parameter_of
 
 
 def run(opt: Opt) -> None:
@@ -25,14 +24,13 @@ def run(opt: Opt) -> None:
         raise OptionError(f"--study: name the study to run: a file, or one of {', '.join(STUDIES)}")
     check_installed()
     token = admin_token()
-    if opt["id_parameter"]:
-        check_id_parameter(opt["id_parameter"])
+    id_parameter = id_parameter_of(opt)
     study = read_study(opt["study"], by_name("--logs", opt["logs"]))
     check_kind(study)
     store = open_store(opt["store"])
     try:
         desk = Desk(store, study, new_version=opt["new_version"])
-        site = rating_site(desk, site_secret(opt["store"]), token, mturk=opt["mturk"], id_parameter=opt["id_parameter"])
+        site = rating_site(desk, site_secret(opt["store"]), token, mturk=opt["mturk"], id_parameter=id_parameter)
         serve(site.app(), address_of(opt), lambda url: announce(f"Raters of {study.name}", url, bool(token)))
     finally:
         store.close()

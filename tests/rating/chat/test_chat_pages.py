@@ -390,6 +390,27 @@ def test_conversation_is_judged_at_maximum_length(serve_chat: Serve, study_of: C
     assert "Hello" in visitor.http.get("/conversation.txt").text
 
 
+def test_person_from_marketplace_is_known_by_link_and_gets_completion_link(
+    serve_chat: Serve, study_of: Callable[..., Study]
+) -> None:
+    study = study_of(
+        {**LIKERT, "kind": "chat"}, models={"M": "m"}, items_per_rater=1, turns={"least": 2, "most": 2},
+        completion={"code": "C7"},
+    )  # fmt: skip
+    served = serve_chat(study=study, id_parameter="panelist")
+    visitor, stranger = served.visitor(agrees=False), served.visitor(agrees=False)
+    link = "/?PROLIFIC_PID=5f00aa&STUDY_ID=61bb&SESSION_ID="
+    assert 'action="/consent"' in visitor.load(f"{link}60cc")
+    visitor.post("/consent", agree="yes")
+    visitor.say("Hello")
+    visitor.post("/judge", talk=visitor.hidden("talk"), **{"q-liking": "4"})
+    assert 'href="https://app.prolific.com/submissions/complete?cc=C7"' in visitor.page
+    assert "Somebody has already begun under this name" in stranger.load(f"{link}60dd")
+    assert 'action="/consent"' in visitor.load("/?panelist=42")  # somebody else, in the same browser
+    assert "This link does not work" in stranger.load("/?PROLIFIC_PID=5f00aa")
+    assert [(rater.id, rater.done) for rater in served.desk.raters()] == [("prolific:5f00aa", 1), ("link:42", 0)]
+
+
 def judged_study(study_of: Callable[..., Study], least: int = 4) -> Study:
     return study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, turns={"least": least, "most": 5})
 

@@ -39,18 +39,12 @@ def test_cookie_is_resent_only_after_changes() -> None:
     sessions = Sessions(SIGNER)
     session = sessions.of(scope_with())
     session.put("rater", "ann")
-    for change, expected in (("put same", False), ("put other", True), ("forget", True), ("forget nothing", False)):
+    for rater, expected in (("ann", False), ("bob", True)):
         again = back(sessions, session)
-        if change.startswith("put"):
-            again.put("rater", "ann" if change == "put same" else "bob")
-        else:
-            again.forget("rater" if change == "forget" else "agreed")
-        assert again.must_be_sent is expected, change
-    for change in ("put", "forget"):  # calls without an effect do not undo the first one's
-        again = back(sessions, session)
-        again.put("rater", "bob")
-        again.put("rater", "bob") if change == "put" else again.forget("nothing")
-        assert again.must_be_sent, change
+        again.put("rater", rater)
+        assert again.must_be_sent is expected
+    again.put("rater", "bob")  # a call without an effect does not undo the first one's
+    assert again.must_be_sent
 
 
 def test_sessions_expire() -> None:
