@@ -11,7 +11,7 @@ system message and the conversation's turns as the other messages.
 ``before_examples`` text before the first example, if there is one; optional
 ``prompt``          the whole text: contains ``{examples}`` and ``{turns}``, and optionally ``{instruction}``
 ``system``          instead of ``prompt``: contains ``{examples}``, and optionally ``{instruction}``
-``stop``            a list of texts at which a reply ends; optional
+``stop``            a list of texts at which a reply ends, which may contain ``{instruction}``; optional
 =================== ====================================================================================
 """
 
@@ -130,7 +130,10 @@ def load_template(name: str) -> Template:
         raise OptionError(f"--prompt {path}: stop is {stop!r:.60}, expected a list of texts")
     for key, text in parts.items():
         _check_part(path, key, text)
-    return Template(**parts, stop=tuple(stop))
+    for text in stop:
+        _check_placeholders(path, "stop", text, (), ("instruction",))
+    instruction = {"instruction": parts["instruction"].strip()}
+    return Template(**parts, stop=tuple(_filled(text, instruction) for text in stop))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -152,9 +155,11 @@ def _check_part(path: Path, key: str, text: object) -> None:
     """Check that a part is a text with its required placeholders and no unknown ones."""
     if not isinstance(text, str) or not (text.strip() or key == "before_examples"):
         raise OptionError(f"--prompt {path}: {key} is {text!r:.60}, expected a text")
-    if key not in _PLACEHOLDERS:
-        return
-    needed, allowed = _PLACEHOLDERS[key]
+    if key in _PLACEHOLDERS:
+        _check_placeholders(path, key, text, *_PLACEHOLDERS[key])
+
+
+def _check_placeholders(path: Path, key: str, text: str, needed: Sequence[str], allowed: Sequence[str]) -> None:
     found = _PLACEHOLDER.findall(text)
     if missing := [f"{{{name}}}" for name in needed if name not in found]:
         raise OptionError(f"--prompt {path}: {key} lacks {', '.join(missing)}: add it where its text belongs")

@@ -32,6 +32,7 @@ from tiny_parts import train_classifier
 
 from parlai_empathy.agents.in_context import parts
 from parlai_empathy.agents.in_context.selection import Query
+from parlai_empathy.agents.in_context.template import load_template
 from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
 from parlai_empathy.language_models.cache import Cache
 from parlai_empathy.language_models.cached_model import CachedModel
@@ -200,6 +201,7 @@ def test_respond_and_batch_respond_return_replies(tmp_path: Path) -> None:
         (" Oh no! ", "Oh no!"),
         ("Oh no!\nHuman: I", "Oh no!"),
         ("Oh no! Empathy AI: Oh", "Oh no!"),
+        (f"Oh no!\n\n{load_template('paper').instruction}\n\nHuman: I", "Oh no!"),  # another example
         ("Oh no!\n\nHow come?", "Oh no! How come?"),  # a turn is one line
     ],
 )

@@ -10,6 +10,7 @@ import torch
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agents.in_context import parts
+from parlai_empathy.agents.in_context.template import load_template
 from parlai_empathy.errors import EmpathyError
 
 OPTIONS: dict[str, Any] = {"model": "empathy:in_context", "lm_backend": "echo", "lm_cache": "none"}
@@ -31,7 +32,7 @@ def test_zero_examples_create_no_selector_and_no_files(tmp_path: Path) -> None:
 
 
 def test_stop_texts_come_from_the_prompt(tmp_path: Path) -> None:
-    assert made(tmp_path, prompt="paper").sampling.stop == ("Human:", "Empathy AI:")
+    assert made(tmp_path, prompt="paper").sampling.stop == load_template("paper").stop
     assert made(tmp_path, prompt="chat").sampling.stop == ()
 
 

@@ -38,7 +38,7 @@ def test_paper_prompt_ends_with_the_replying_speakers_name() -> None:
         f"{PAPER.instruction}\n\nHuman: I lost my key.\nEmpathy AI: Oh no! Where?\nHuman: In the lake.\nEmpathy AI:"
     )
     assert PAPER.instruction.count(".") == 1  # one sentence
-    assert PAPER.stop == ("Human:", "Empathy AI:")
+    assert PAPER.stop == ("Human:", "Empathy AI:", PAPER.instruction)  # the instruction begins the next example
 
 
 def test_paper_prompt_repeats_the_instruction_for_each_example() -> None:
@@ -82,10 +82,10 @@ def test_placeholders_in_turns_are_not_substituted(text: str, name: str) -> None
 
 
 def test_custom_prompt_file_is_rendered(tmp_path: Path) -> None:
-    template = load_template(written(tmp_path / "own.yaml", before_examples="Look: ", stop=["A:"]))
+    template = load_template(written(tmp_path / "own.yaml", before_examples="Look: ", stop=["A:", "({instruction}"]))
     assert template.render([], TURNS[:1]) == "|Be kind.|A: I lost my key.|B:"
     assert template.render(EXAMPLES[:1], TURNS[:1]) == "Look: <A: We won!\nB: Wow.>|Be kind.|A: I lost my key.|B:"
-    assert template.stop == ("A:",)
+    assert template.stop == ("A:", "(Be kind.")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,7 @@ def test_custom_prompt_file_is_rendered(tmp_path: Path) -> None:
         ({"instruction": " "}, "instruction is ' ', expected a text"),
         ({"stop": "Human:"}, "stop is 'Human:', expected a list"),
         ({"stop": [""]}, r"stop is \[''\], expected a list"),
+        ({"stop": ["A:", "{turns}"]}, r"stop contains \{turns\}, expected only \{instruction\}"),
         ({"stops": ["A:"]}, "there is no part 'stops'; the parts are instruction, person"),
     ],
 )
