@@ -240,13 +240,13 @@ def item_names(system: System) -> list[str]:
 
 
 def _by_item(scores: Sequence[SystemScores]) -> dict[str, dict[str, float]]:
-    """Return the values by reply name for each metric that scores single replies."""
+    """Return the values by reply name for each metric that records values of single replies."""
     series: dict[str, dict[str, float]] = {}
     for one in scores:
         names = item_names(one.system)
         for found in one.scores.values():
             for name, item in zip(names, found.items, strict=bool(found.items)):
-                if isinstance(item, int | float):
+                if found.record and isinstance(item, int | float):
                     series.setdefault(found.title, {})[name] = float(item)
     return series
 

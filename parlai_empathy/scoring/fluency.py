@@ -16,7 +16,7 @@ from parlai_empathy.modules.pooling import token_mask
 from parlai_empathy.modules.pretrained.hugging_face import load_causal_model, load_tokenizer
 from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
 from parlai_empathy.scoring.logged_reply import LoggedReply
-from parlai_empathy.scoring.scored import Scored, scored
+from parlai_empathy.scoring.scored import Scored, median, scored
 
 _BATCH = 32
 _MOST_LOGITS = 2**27  # in a batch, one for each token and word of the vocabulary: they take 1.5 GB at the peak
@@ -48,20 +48,28 @@ class Fluency:
         self._vocabulary = self._model.get_input_embeddings().num_embeddings
 
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
-        """Return the mean of the replies' perplexities, at least 1.
+        """Return the mean of the replies' perplexities, which is the paper's, and their median; both at least 1.
+
+        A few short replies, such as a lone "okay", can have perplexities in the millions and decide the mean.
 
         :raises NotComputableError: if no reply has two tokens.
         """
         values = self.perplexities([one.reply for one in replies])
+        title = "PPL of the language model"
+        return [
+            scored("fluency", title, values, self._settings("mean")),
+            scored("fluency_median", f"median {title}", values, self._settings("median"), median, record=None),
+        ]
+
+    def _settings(self, average: str) -> dict[str, str]:
         short = use_bfloat16(self._precision, self._model.device)
-        settings = {
+        return {
             "model": self._name,
             "weights": self._weights,
             "case": "lower",
-            "mean": "replies",
+            average: "replies",
             "precision": "bfloat16" if short else "float32",
         }
-        return [scored("fluency", "PPL of the language model", values, settings)]
 
     def perplexities(self, texts: Sequence[str]) -> list[float | None]:
         """Return each text's perplexity; None for fewer than two tokens. Each distinct text is scored once.

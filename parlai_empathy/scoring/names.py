@@ -31,7 +31,7 @@ ENDEX = "EnDex"
 TITLES = (
     *("words a reply", "Dist-1", "Dist-2", "Dist-1 in a reply", "Dist-2 in a reply", "NIDF", "AVG BLEU"),
     *("BLEU-4 (sacrebleu)", "EPITOME-ER", "EPITOME-IP", "EPITOME-EX", "diff-ER", "diff-IP", "diff-EX"),
-    *("EmoAcc", "IntentAcc", "PPL of the language model"),
+    *("EmoAcc", "IntentAcc", "PPL of the language model", "median PPL of the language model"),
 )
 """The names of the other metrics' numbers in tables."""
 

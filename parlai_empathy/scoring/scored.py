@@ -23,6 +23,11 @@ def mean(items: Array) -> float:
     return float(np.mean(items))
 
 
+def median(items: Array) -> float:
+    """Return the median, which a few extreme items do not change."""
+    return float(np.median(items))
+
+
 def itself(item: Any) -> Any:
     """Return the item unchanged: how most items are recorded."""
     return item

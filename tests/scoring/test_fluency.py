@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -100,8 +101,8 @@ def test_long_texts_are_read_in_smaller_batches(fluency: Fluency, monkeypatch: p
         assert sizes == [1] * 7, "a single text is read although it is too long"
 
 
-def test_score_is_mean_over_replies_with_a_perplexity(folder: Path, fluency: Fluency) -> None:
-    (found,) = fluency.score([LoggedReply(text) for text in [*TEXTS, "a"]])
+def test_scores_are_mean_and_median_over_replies_with_a_perplexity(folder: Path, fluency: Fluency) -> None:
+    found, middle = fluency.score([LoggedReply(text) for text in [*TEXTS, "a"]])
     values = fluency.perplexities(TEXTS)
     assert found.items == (*values, None)
     assert found.number == pytest.approx(sum(value for value in values if value) / len(TEXTS))
@@ -110,10 +111,13 @@ def test_score_is_mean_over_replies_with_a_perplexity(folder: Path, fluency: Flu
         f"PPL of the language model|model:{folder}|weights:{weights}|case:lower|mean:replies|precision:float32|"
         f"n:5|left_out:1|version:{__version__}"
     )
+    assert middle.number == sorted(values)[2]  # type: ignore[type-var]
+    assert middle.number.signature == f"median {found.number.signature.replace('|mean:', '|median:')}"
+    assert middle.value(np.array([3.0, 1e9, 1.0, 2.0])) == 2.5
 
 
 def test_signature_names_the_precision(folder: Path) -> None:
-    (found,) = Fluency(str(folder), precision="bfloat16").score([LoggedReply("so sorry")])
+    found, _ = Fluency(str(folder), precision="bfloat16").score([LoggedReply("so sorry")])
     assert "|precision:bfloat16|" in found.number.signature
     assert found.number == pytest.approx(one_at_a_time(folder, "so sorry"), rel=0.1)
 

@@ -71,7 +71,7 @@ def test_models_and_judges_are_loaded(tmp_path: Path) -> None:
     }
     replies = [LoggedReply("so sorry", ("my cat ran away",), ("oh no",), "sad")]
     found = {one.key: one for metric in metrics.values() for one in metric.score(replies)}
-    assert list(found) == ["fluency", "intent_acc", "emo_acc", "judge_relevance"]
+    assert list(found) == ["fluency", "fluency_median", "intent_acc", "emo_acc", "judge_relevance"]
     assert 1 < found["judge_relevance"].number < 5
     with pytest.raises(OptionError, match=r"does not predict levels of empathy"):  # also with ``all``
         reply_metrics([ALL], Needs(Words(), {"epitome": str(emotions)}))

@@ -150,7 +150,9 @@ def test_full_report_is_printed_and_saved(
     markdown = (tmp_path / "out" / "report.md").read_text()
     assert markdown.split("\n![")[0].strip() in capsys.readouterr().out
     assert "## EPITOME by turn: the mean level of replies, 0 to 2" in markdown
-    assert "## Spearman's correlation of people's ratings and metrics" in markdown
+    correlations = markdown.partition("## Spearman's correlation of people's ratings and metrics")[2]
+    assert "PPL of the language model" in correlations
+    assert "median PPL" not in correlations  # its values of single replies are those of the mean
     assert "left out" not in markdown
     header = json.loads((tmp_path / "out" / "report.json").read_text())["tables"][0]["header"]
     assert set(header) == {"system", "replies", "empty", "no answer", *TITLES, ENDEX, "rel"}
