@@ -90,6 +90,8 @@ def _metrics(models: dict[str, str], judges: dict[str, str]) -> dict[str, ReplyM
 def _plain(folder: Path, name: str, file: str) -> str:
     """Copy a model, with float32 as its precision; return the file of the copy."""
     path = Path(file)
+    if name == "fluency":  # a language model, which is read in float32 anyway
+        return file
     copy = folder / "plain" / name / path.name
     copy.parent.mkdir(parents=True)
     for ending in ("", ".opt", ".dict"):
