@@ -27,8 +27,8 @@ def runnable(page: Path) -> list[list[str]]:
 
 
 def python_of(page: Path) -> list[str]:
-    """Return the page's pieces of Python, except those of the results, which need what a long training leaves."""
-    return [] if page.name == "results.md" else _PYTHON.findall(page.read_text(encoding="utf-8"))
+    """Return the page's pieces of Python, except those that need what a long training or a large download leaves."""
+    return [] if page.name in ("results.md", "weights.md") else _PYTHON.findall(page.read_text(encoding="utf-8"))
 
 
 def calls_of(page: Path) -> list[list[str]]:

@@ -155,6 +155,11 @@ def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> A
     library = transformers_library()
     library.logging.disable_progress_bar()  # for loading weights: it would clutter the logs
     source = source_of(name)
+    if source.lower().endswith(".gguf") and Path(source).is_file():
+        raise ModelFileError(
+            f"{option} {name} is a GGUF file: convert it to a folder, as docs/weights.md shows, or have a server "
+            "answer, such as llama.cpp's"
+        )
     if not Path(source).exists() and not is_hub_reachable():
         options["local_files_only"] = True
     try:

@@ -77,6 +77,15 @@ def test_missing_folder_error_names_the_folder(load: Any, tmp_path: Path) -> Non
     assert "pip install" not in message(caught), "that would bring another model"
 
 
+@pytest.mark.parametrize("load", [load_encoder, load_tokenizer, load_language_model])
+def test_gguf_file_error_says_how_to_use_it(load: Any, tmp_path: Path) -> None:
+    path = tmp_path / "chat.Q4_K_M.gguf"
+    path.write_bytes(b"GGUF\3\0\0\0")
+    with pytest.raises(ModelFileError) as caught:
+        load(str(path))
+    assert f"--hf-model {path} is a GGUF file: convert it to a folder, as docs/weights.md shows" in message(caught)
+
+
 @pytest.mark.parametrize("kind", [OSError, ValueError, KeyError, RuntimeError, ImportError])
 def test_library_errors_are_reported_on_one_line(kind: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
