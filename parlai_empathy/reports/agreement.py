@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from parlai_empathy.errors import NotComputableError
+from parlai_empathy.rating.analysis.answers import Answers
+from parlai_empathy.rating.rating import PREFERENCES
+from parlai_empathy.rating.ratings_file import by_unit
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.report import Report, Table
@@ -17,9 +20,33 @@ _MOST_VALUES = 500
 _HEADER = ("measure", "value", "95 % interval")
 
 
+Items = Sequence[Sequence[float]]
+"""The ratings of each item."""
+
+Scale = Sequence[float] | None
+"""All values that a rating can have; None: those that occur."""
+
+
+def questions_of(answers: Answers, scale: Scale, nameless: str) -> tuple[dict[str, Items], dict[str, Scale]]:
+    """Return the items and the scale of each question, as :func:`agreement_report` takes them, without choices.
+
+    A question that was asked about single replies and about two of them is two questions.
+
+    :param scale: of single replies.
+    :param nameless: what to call a question without a name.
+    """
+    questions: dict[str, Items] = {}
+    scales: dict[str, Scale] = {}
+    for some, values in ((answers.scores, scale), (answers.preferences, PREFERENCES)):
+        for question, units in by_unit(some).items():
+            name = answers.title(question, some is answers.preferences, nameless)
+            questions[name], scales[name] = list(units.values()), values
+    return questions, scales
+
+
 def agreement_report(
-    questions: Mapping[str, Sequence[Sequence[float]]],
-    scales: Mapping[str, Sequence[float] | None],
+    questions: Mapping[str, Items],
+    scales: Mapping[str, Scale],
     title: str,
     seed: int,
     resamples: int,
@@ -27,38 +54,51 @@ def agreement_report(
 ) -> Report:
     """Return a report with one table per question.
 
-    :param questions: each question's items, with the ratings of each.
-    :param scales: for each question, all values that a rating can have; None: the values that occur.
     :param papers: a paper's weighted kappas by pairing, for comparison. No paper so far states its weights.
-    :raises NotComputableError: if no item of any question has two ratings, a rating is not on the scale, or there is no
-        scale and there are too many distinct ratings.
+    :raises NotComputableError: if no question has agreement.
     """
-    if not any(map(_has_two_ratings, questions.values())):
+    if not any(len(ratings) > 1 for items in questions.values() for ratings in items):
         raise NotComputableError("no agreement: no item has two ratings of the same question")
-    tables, plots = [], []
-    for question, items in questions.items():
-        name = question or "ratings"
-        if not _has_two_ratings(items):
-            tables.append(Table(name, _HEADER, [], [f"- none of {len(items):,} items has two ratings"]))
-            continue
-        found = agreement(items, scales[question] or _values(name, items), seed, resamples)
-        rows = _measures(found)
-        tables.append(_table(name, found, rows, papers))
-        plots.append(_plot(name, rows))
-    return Report(title, tables, plots)
+    found = agreement_tables(questions, scales, seed, resamples, papers)
+    plots = [plot for _, plot in found.values() if plot]
+    if not plots:
+        reasons = "; ".join(
+            f"{name}: {note.removeprefix('- ')}" for name, (table, _) in found.items() for note in table.notes
+        )
+        raise NotComputableError(reasons)
+    return Report(title, [table for table, _ in found.values()], plots)
 
 
-def _values(name: str, items: Sequence[Sequence[float]]) -> list[float]:
+def agreement_tables(
+    questions: Mapping[str, Items],
+    scales: Mapping[str, Scale],
+    seed: int,
+    resamples: int,
+    papers: Mapping[str, float] | None = None,
+) -> dict[str, tuple[Table, Intervals | None]]:
+    """Return each question's table, and its plot; of one without agreement, the table says why, and there is no plot.
+
+    The parameters are those of :func:`agreement_report`.
+    """
+    tables: dict[str, tuple[Table, Intervals | None]] = {}
+    for name, items in questions.items():
+        try:
+            found = agreement(items, scales[name] or _values(items), seed, resamples)
+        except NotComputableError as error:
+            tables[name] = (Table(name, _HEADER, [], [f"- {error}"]), None)
+        else:
+            rows = _measures(found)
+            tables[name] = (_table(name, found, rows, papers), _plot(name, rows))
+    return tables
+
+
+def _values(items: Items) -> list[float]:
     values = sorted({one for ratings in items for one in ratings})
     if len(values) > _MOST_VALUES:  # the time needed grows with the square of their number
         raise NotComputableError(
-            f"{name}: {len(values):,} different ratings are too many for a scale (at most {_MOST_VALUES}): round them"
+            f"{len(values):,} different ratings are too many for a scale (at most {_MOST_VALUES}): round them"
         )
     return values
-
-
-def _has_two_ratings(items: Sequence[Sequence[float]]) -> bool:
-    return any(len(ratings) > 1 for ratings in items)
 
 
 def _measures(report: AgreementReport) -> dict[str, Agreement]:
@@ -94,9 +134,9 @@ def _table(
 
 def _cells(found: Agreement) -> list[Cell]:
     """Return the cells of the value and its interval."""
-    if found.value is None or found.low is None or found.high is None:
+    if found.value is None:
         return ["not computable", None]
-    return [found.value, (found.low, found.high)]
+    return [found.value, None if found.low is None or found.high is None else (found.low, found.high)]
 
 
 def _plot(name: str, rows: Mapping[str, Agreement]) -> Intervals:

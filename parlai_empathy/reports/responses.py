@@ -16,7 +16,7 @@ from parlai_empathy.reports.plots import Curves, Grid, Interval, Intervals, Pane
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
 from parlai_empathy.scoring.scored import Scored, stacked
-from parlai_empathy.scoring.systems import System, SystemScores, common_items
+from parlai_empathy.scoring.systems import System, SystemScores, common_items, note_on_places
 from parlai_empathy.statistics.bootstrap import bootstrap, percentile_interval
 from parlai_empathy.statistics.paired import PairedDifference, holm, paired_difference, swaps_for
 
@@ -110,7 +110,7 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
     comparisons = [one for other in others for one in _comparisons(other, first)]
     swaps = swaps_for(len(comparisons), resamples)
     found: list[tuple[str, str, PairedDifference]] = []
-    notes: dict[str, None] = {}
+    notes = {f"- {one.name}: {text}": None for one in others if (text := note_on_places(first.system, one.system))}
     for system, metric, pairs in tqdm(comparisons, desc="comparing", disable=not comparisons):
         try:
             found.append((system, metric.title, _difference(metric, pairs, resamples, seed, swaps)))
@@ -190,11 +190,15 @@ def _by_turn(one: SystemScores, found: Scored) -> list[tuple[int, int, float]]:
 def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Table, list[Plot]]:
     """Correlate people's mean ratings and the metrics, reply by reply (Figure 2 of Lee et al. 2022).
 
+    Each row also says how many rated replies it has a value for.
+
     :param ratings: items have the names of the replies: see :func:`item_names`.
     :raises NotComputableError: if no rated item is a reply of these systems.
     :raises DataError: if two replies have the same name.
     """
-    check_rated([one.system for one in scores], ratings)
+    systems = [one.system for one in scores]
+    check_rated(systems, ratings)
+    rated, unknown = _rated(systems, ratings)
     series = _by_item(scores)
     nameless = "no question" if "rating" in ratings else "rating"  # avoids two columns with the same name
     people = {
@@ -204,13 +208,24 @@ def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Tab
     every = {**{f"people: {question}": items for question, items in people.items()}, **series}
     names = list(every)
     values = [[_spearman(every[a], every[b]) for b in names] for a in names]
-    rows: list[list[Cell]] = [[name, *row] for name, row in zip(names, values, strict=True)]
+    rows: list[list[Cell]] = [
+        [name, len(rated & every[name].keys()), *row] for name, row in zip(names, values, strict=True)
+    ]
     title = "Spearman's correlation of people's ratings and metrics, reply by reply"
     notes = [
         "- each correlation is over the replies that have both values, all systems pooled",
         f"- empty: fewer than {_FEWEST} replies, or all values equal",
+        *([f"- {len(unknown):,} rated items are not replies of these logs, such as {unknown[0]}"] if unknown else []),
     ]
-    return Table(title, ["", *names], rows, notes, digits=2), [Grid("ratings_and_metrics", title, names, values)]
+    header = ["", "rated replies", *names]
+    return Table(title, header, rows, notes, digits=2), [Grid("ratings_and_metrics", title, names, values)]
+
+
+def _rated(systems: Sequence[System], ratings: Ratings) -> tuple[set[str], list[str]]:
+    """Return the names of the rated replies, and the rated items that are no replies of these systems."""
+    names = {name for one in systems for name in item_names(one)}
+    items = dict.fromkeys(item for items in ratings.values() for item in items)
+    return {item for item in items if item in names}, [item for item in items if item not in names]
 
 
 def check_rated(systems: Sequence[System], ratings: Ratings) -> None:

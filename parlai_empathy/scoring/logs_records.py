@@ -98,17 +98,16 @@ def _unpacked(column: str, text: str, where: str) -> Any:
 
 
 def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
-    reply, no_answer = record.get("reply"), _text(record, "no_answer", where).strip()
+    reply, no_answer = record.get("reply"), _text(record, "no_answer", where)
     if reply is None and no_answer:
         reply = ""
     if not isinstance(reply, str):
         raise DataError(f"{where}: {'no reply' if reply is None else 'reply is not a text'}: expected {_NAMES}")
     references = [*_texts(record, "reference", where), *_texts(record, "references", where)]
-    context = [turn for text in _texts(record, "context", where) for turn in _turns(text)]
     return LoggedReply(
         reply.strip(),
-        tuple(context),
-        tuple(text for text in references if text.strip()),
+        tuple(_context(record, where)),
+        tuple(references),
         _text(record, "emotion", where) or None,
         _text(record, "system", where),
         _item(record, where),
@@ -117,27 +116,34 @@ def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
     )
 
 
+def _context(record: Mapping[str, Any], where: str) -> list[str]:
+    """Return the turns before a reply: a text has one per line; in a list each text is one, whatever its lines."""
+    if isinstance(record.get("context"), str):
+        return _turns(_text(record, "context", where))
+    return [" ".join(_turns(text)) for text in _texts(record, "context", where)]
+
+
 def _texts(record: Mapping[str, Any], name: str, where: str) -> list[str]:
-    """Return the field's text or list of texts as a list; empty if the field is missing or null."""
+    """Return the field's text or list of texts as a list, without blank ones; empty if it is missing or null."""
     value = record.get(name)
     texts = [] if value is None else [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise DataError(f"{where}: {name} is {value!r:.40}, expected a text or a list of texts")
-    return texts
+    return [text.strip() for text in texts if text.strip()]
 
 
 def _text(record: Mapping[str, Any], name: str, where: str) -> str:
     value = record.get(name)
     if value is not None and not isinstance(value, str):
         raise DataError(f"{where}: {name} is {value!r:.40}, expected a text")
-    return value or ""
+    return (value or "").strip()
 
 
 def _item(record: Mapping[str, Any], where: str) -> str:
     """Return the reply's name in ratings, given as a text or a number."""
     value = record.get("item")
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number else _text(record, "item", where).strip()
+    return str(value) if is_number else _text(record, "item", where)
 
 
 def _turns(text: str) -> list[str]:
@@ -158,10 +164,9 @@ def _conversation(record: Mapping[str, Any], number: int, where: str) -> Iterato
         asked, answered = pair
         context += _turns(_text(asked, "text", place))
         references = _texts(asked, "eval_labels", place) or _texts(asked, "labels", place)
-        references = [text for text in references if text.strip()]
-        reply = _text(answered, "text", place).strip()
+        reply = _text(answered, "text", place)
         emotion = _text(asked, "emotion", place) or None
-        no_answer = _text(answered, "no_answer", place).strip()
+        no_answer = _text(answered, "no_answer", place)
         candidates = asked.get("label_candidates")
         is_candidate = isinstance(candidates, list) and answered.get("text") in candidates
         yield LoggedReply(

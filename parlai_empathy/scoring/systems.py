@@ -34,7 +34,7 @@ class System:
     :param no_answers: number of items without a reply to score, because the system's answer was unusable.
     :param places: each reply's index among all items; None if each item has a reply.
     :param items: identifies what each reply answers, to compare systems; None to use its context and references, or if
-        it has none, its index.
+        it has neither, its name in the log, or if it has none, its index.
     """
 
     name: str
@@ -57,7 +57,12 @@ class System:
         if self.items is not None:
             return self.items[reply]
         one = self.replies[reply]
-        return one.answers or self.place(reply)
+        return one.answers or one.item or self.place(reply)
+
+    @property
+    def size(self) -> int:
+        """Number of items, those without an answer included."""
+        return len(self.replies) + self.no_answers
 
 
 @dataclass(frozen=True)
@@ -131,14 +136,31 @@ def score_systems(systems: Sequence[System], metrics: Mapping[str, ReplyMetric])
 def common_items(first: System, second: System) -> list[tuple[int, int]]:
     """Return pairs of indices of the two systems' replies to the same items.
 
-    Items are the same if they have the same context and references or, in logs with neither, the same index among all
-    items. Replies to an item that occurs several times are paired in order, each once.
+    Items are the same if they have the same context and references; in logs with neither, the same name; in logs
+    without names, the same index among all items, if both systems have equally many. Replies to an item that occurs
+    several times are paired in order, each once.
     """
     replies: dict[object, list[int]] = {}
     for reply in reversed(range(len(second.replies))):
         replies.setdefault(second.item(reply), []).append(reply)
     pairs = []
     for reply in range(len(first.replies)):
-        if others := replies.get(first.item(reply)):
+        item = first.item(reply)
+        is_place = isinstance(item, int)
+        others = replies.get(item)
+        if others and (first.size == second.size or not is_place):
             pairs.append((reply, others.pop()))
     return pairs
+
+
+def note_on_places(first: System, second: System) -> str | None:
+    """Return what to know about replies that only their index can pair; None if neither system, or only one, has such.
+
+    Nothing but their order says that two such replies answer the same.
+    """
+    if not all(any(isinstance(one.item(i), int) for i in range(len(one.replies))) for one in (first, second)):
+        return None
+    nameless = "replies without context, reference and item"
+    if first.size == second.size:
+        return f"{nameless} are paired by their place in the logs"
+    return f"{nameless} are not compared, since the logs have {first.size:,} and {second.size:,}: add one of the three"

@@ -8,6 +8,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.scripts.parts.command_parser import command_parser
+from parlai_empathy.scripts.parts.ratings_options import add_skip_bad_rows
 from parlai_empathy.scripts.parts.reply_options import add_metrics
 from parlai_empathy.tasks.edition import add_edition
 
@@ -39,6 +40,7 @@ class ScoreResponses(ParlaiScript):
             default=None,
             help="A file of people's ratings of these replies, to correlate with the metrics.",
         )
+        add_skip_bad_rows(group)
         group.add_argument(
             "--resamples",
             type=int,

@@ -46,7 +46,7 @@ class Agreement(NamedTuple):
     """A measure of agreement with its confidence interval.
 
     :param value: 1 for perfect agreement, 0 for chance level, below 0 for less; None if not computable.
-    :param low: the lower end of the 95 % bootstrap interval; None if not computable.
+    :param low: the lower end of the 95 % bootstrap interval; None if not computable, as for a single item.
     :param high: its upper end; None if not computable.
     :param signature: how these numbers were computed.
     :param reason: why they are not computable; None if they are.
@@ -142,8 +142,8 @@ def fleiss_kappa(ratings: Ratings, scale: Sequence[float] | None = None) -> floa
 
     :param ratings: the ratings of each item.
     :param scale: all values that a rating can have. It is only used to reject other ratings.
-    :raises NotComputableError: if items differ in their number of ratings, if that number is below two, a rating is not
-        on the scale, or all ratings are equal.
+    :raises NotComputableError: if items differ in their number of ratings, apart from those with fewer than two, which
+        are ignored; if no item has two, a rating is not on the scale, or all ratings are equal.
     """
     values, rows = _on_scale(_rows(ratings), scale)
     return _fleiss_kappa(_pairs_of_all(_balanced(rows), len(values)).table())
@@ -210,13 +210,15 @@ def agreement(ratings: Ratings, scale: Sequence[float], seed: int = 0, resamples
 
 def _with_interval(
     pairs: _Pairs, measure: Callable[[Floats], float], resamples: int, seed: int
-) -> tuple[float, float, float]:
-    """Return the value over all items, and both ends of its 95 % bootstrap interval."""
+) -> tuple[float, float | None, float | None]:
+    """Return the value over all items, and both ends of its 95 % bootstrap interval; None for a single item."""
 
     def value_of(drawn: Places) -> float:
         return measure(pairs.table(np.bincount(drawn, minlength=pairs.n)))
 
     value = measure(pairs.table())
+    if pairs.n < 2:  # resampling it always gives the same
+        return value, None, None
     return value, *percentile_interval(bootstrap(value_of, pairs.n, resamples, seed))
 
 
@@ -346,15 +348,16 @@ def _rated(rows: Rows) -> Rows:
 
 
 def _balanced(rows: Rows) -> Rows:
-    """Return the items; an error unless all have the same number of ratings, at least two."""
-    _rated(rows)
+    """Return the items with at least two ratings; an error unless all of them have the same number."""
+    rated = _rated(rows)
+    first = rows.index(rated[0])
     for place, row in enumerate(rows):
-        if len(row) != len(rows[0]):
+        if len(row) not in (0, 1, len(rated[0])):
             raise NotComputableError(
-                f"no Fleiss' kappa: item {place} (the first is 0) has {len(row)} ratings and item 0 has {len(rows[0])}"
-                ": use Krippendorff's alpha, which allows any number"
+                f"no Fleiss' kappa: item {place} (the first is 0) has {len(row)} ratings and item {first} has "
+                f"{len(rated[0])}: use Krippendorff's alpha, which allows any number"
             )
-    return rows
+    return rated
 
 
 def _check_option(name: str, value: str, known: Sequence[str]) -> None:

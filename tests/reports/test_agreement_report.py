@@ -44,7 +44,7 @@ def test_table_lists_all_measures_with_intervals() -> None:
 
 
 def test_fleiss_kappa_and_alpha_match_hand_computed_values() -> None:
-    (table,) = report_of({"": [[1, 1], [1, 2], [2, 2], [2, 1]]}, scale=[1, 2]).tables
+    (table,) = report_of({"ratings": [[1, 1], [1, 2], [2, 2], [2, 1]]}, scale=[1, 2]).tables
     assert table.title == "ratings: 4 items, 8 ratings"
     # Half of the pairs agree, and each value is half of the ratings: by chance half would agree.
     assert values(table)["Fleiss' kappa"] == pytest.approx(0)
@@ -99,10 +99,23 @@ def test_items_with_fewer_than_two_ratings_are_excluded_and_noted() -> None:
     (table,) = report_of({"q": [*ITEMS, [3], []]}).tables
     assert table.title == "q: 6 items, 18 ratings"
     assert table.notes[0] == "- 2 items with fewer than two ratings are left out"
-    # Fleiss' kappa needs the same number of ratings for each item; the others do not.
+    assert values(table) == values(report_of({"q": ITEMS}).tables[0])
+
+
+def test_fleiss_kappa_needs_equally_many_ratings_of_each_item() -> None:
+    (table,) = report_of({"q": [[3], *ITEMS, [3, 4]]}).tables
     assert values(table)["Fleiss' kappa"] == "not computable"
-    assert any(note.startswith("- no Fleiss' kappa: item 6") for note in table.notes)
+    assert any("item 7 (the first is 0) has 2 ratings and item 1 has 3" in note for note in table.notes)
     assert isinstance(values(table)["Krippendorff's alpha, ordinal"], float)
+
+
+def test_single_item_has_a_value_without_an_interval() -> None:
+    report = report_of({"q": [[1, 2, 3]]})
+    assert {row[2] for row in report.tables[0].rows} == {None}
+    assert values(report.tables[0])["Fleiss' kappa"] == pytest.approx(-0.5)
+    (plot,) = report.plots
+    assert isinstance(plot, Intervals)
+    assert plot.series == {"q": {}}
 
 
 def test_not_computable_measures_are_not_plotted(tmp_path: Path) -> None:
@@ -130,7 +143,7 @@ def test_each_question_gets_a_table_and_a_plot(tmp_path: Path) -> None:
 def test_question_without_paired_ratings_does_not_affect_others() -> None:
     report = report_of({"alone": [[1], [2]], "q": ITEMS})
     assert [(len(table.rows), table.title) for table in report.tables] == [(0, "alone"), (11, "q: 6 items, 18 ratings")]
-    assert report.tables[0].notes == ["- none of 2 items has two ratings"]
+    assert report.tables[0].notes == ["- no agreement: none of 2 items has two ratings"]
     assert len(report.plots) == 1
 
 
@@ -139,9 +152,12 @@ def test_no_paired_ratings_raises() -> None:
         report_of({"a": [[1], [2]], "b": [[3]]})
 
 
-def test_rating_outside_scale_raises() -> None:
-    with pytest.raises(NotComputableError, match=r"has the rating 7, which is not on the scale: 1, 2, 3, 4, 5$"):
-        report_of({"a": ITEMS, "b": [[7, 1]]})
+def test_question_with_a_rating_outside_the_scale_does_not_affect_others() -> None:
+    report = report_of({"a": ITEMS, "b": [[7, 1]]})
+    assert report.tables[0] == report_of({"a": ITEMS}).tables[0]
+    assert "has the rating 7, which is not on the scale: 1, 2, 3, 4, 5" in report.tables[1].notes[0]
+    with pytest.raises(NotComputableError, match=r"^b: item 0 \(the first is 0\) has the rating 7, which is not on"):
+        report_of({"b": [[7, 1]]})
 
 
 def test_too_many_distinct_ratings_without_scale_raises() -> None:
@@ -149,6 +165,7 @@ def test_too_many_distinct_ratings_without_scale_raises() -> None:
     message = r"^q: 502 different ratings are too many for a scale \(at most 500\): round them$"
     with pytest.raises(NotComputableError, match=message):
         report_of({"q": items}, scale=None)
+    assert [len(table.rows) for table in report_of({"q": items, "r": ITEMS}, scale=None).tables] == [0, 11]
 
 
 def test_maximum_number_of_distinct_ratings_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:

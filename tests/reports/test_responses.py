@@ -170,6 +170,18 @@ def test_differences_from_first_system_use_common_items() -> None:
     assert table.notes[-1].startswith("- p: permutation test, 100 random swaps")
 
 
+def test_pairing_by_place_in_the_log_is_noted() -> None:
+    first = with_scores(system("first", *said("a", "b")), values("m", 1, 2))
+    table = differences_table([first, with_scores(system("second", *said("c", "d")), values("m", 1, 2))], 10)
+    assert table is not None
+    assert "- second: replies without context, reference and item are paired by their place in the logs" in table.notes
+    longer = with_scores(system("third", *said("c", "d", "e")), values("m", 1, 2, 3))
+    table = differences_table([first, longer], 10)
+    assert table is not None
+    assert table.rows == []
+    assert any("are not compared, since the logs have 2 and 3: add one of the three" in note for note in table.notes)
+
+
 def test_p_values_are_holm_corrected_across_the_table() -> None:
     generator = np.random.default_rng(2)
     systems = [
@@ -290,7 +302,17 @@ def test_correlations_match_scipy_on_common_items() -> None:
         "fluency": {name: generator.integers(1, 6, size=2).tolist() for name in names[3:14]},
     }
     table, (grid,) = ratings_table(scores, {**ratings, "none of these": {"x": [1]}})
-    assert table.header == ["", "people: empathy", "people: fluency", "people: none of these", "A", "B"]
+    assert table.header == [
+        "",
+        "rated replies",
+        "people: empathy",
+        "people: fluency",
+        "people: none of these",
+        "A",
+        "B",
+    ]
+    assert [row[1] for row in table.rows] == [16, 11, 0, 16, 14]
+    assert "- 1 rated items are not replies of these logs, such as x" in table.notes
     a, b = ([item for one in scores for item in one.scores[key].items] for key in ("a", "b"))
     empathy, fluency = (
         [np.mean(people[name]) if name in people else None for name in names] for people in ratings.values()
@@ -300,19 +322,21 @@ def test_correlations_match_scipy_on_common_items() -> None:
         for j, second in enumerate(series):
             both = [(x, y) for x, y in zip(first, second, strict=True) if x is not None and y is not None]
             theirs = stats.spearmanr(*zip(*both, strict=True)).statistic if both else None
-            assert table.rows[i][j + 1] == (None if theirs is None else pytest.approx(theirs)), (i, j)
-    assert [row[0] for row in table.rows] == grid.names == table.header[1:]
-    assert grid.values == [row[1:] for row in table.rows]
+            assert table.rows[i][j + 2] == (None if theirs is None else pytest.approx(theirs)), (i, j)
+    assert [row[0] for row in table.rows] == grid.names == table.header[2:]
+    assert grid.values == [row[2:] for row in table.rows]
 
 
 def test_too_few_or_constant_values_have_no_correlation() -> None:
     scores = [with_scores(system("one", *said(*"abc")), values("a", 1, 1, 1), values("b", 1, 2, None))]
     table, _ = ratings_table(scores, {"": {"one#1": [1], "one#2": [2], "one#3": [3]}})
+    nothing = dict.fromkeys(["people: rating", "A", "B"])
     assert rows_of(table) == {
-        "people: rating": {"people: rating": pytest.approx(1), "A": None, "B": None},
-        "A": dict.fromkeys(["people: rating", "A", "B"]),
-        "B": dict.fromkeys(["people: rating", "A", "B"]),
+        "people: rating": {"rated replies": 3, "people: rating": pytest.approx(1), "A": None, "B": None},
+        "A": {"rated replies": 3, **nothing},
+        "B": {"rated replies": 2, **nothing},
     }
+    assert not any("are not replies" in note for note in table.notes)
 
 
 def test_unnamed_question_is_distinct_from_question_named_rating() -> None:
@@ -334,7 +358,7 @@ def test_corpus_level_metrics_are_omitted_from_ratings_table() -> None:
     metrics = {"length": Length(WORDS), "distinct": Variety(WORDS), "bleu": AvgBleu(WORDS)}
     scores = score_systems([system("one", *replies)], metrics)
     table, _ = ratings_table(scores, {"q": {"one#1": [1]}})
-    assert table.header[1:] == ["people: q", "words a reply", "Dist-1 in a reply", "Dist-2 in a reply"]
+    assert table.header[2:] == ["people: q", "words a reply", "Dist-1 in a reply", "Dist-2 in a reply"]
 
 
 def test_item_names_come_from_log_or_position() -> None:

@@ -70,6 +70,20 @@ def test_context_lines_are_split_and_references_merged() -> None:
     assert reply.references == ("x", "y", "z")
 
 
+def test_text_in_a_list_of_context_is_one_turn() -> None:
+    (reply,) = from_json({"reply": "x", "context": ["My dog died.\nI miss him. ", " ", "Oh."]})
+    assert reply.context == ("My dog died. I miss him.", "Oh.")
+
+
+def test_fields_have_no_blanks_around_them() -> None:
+    """So that items match, whoever wrote the log."""
+    record = {"reply": "a", "reference": "x ", "references": [" y"], "emotion": "sad ", "system": " A", "item": " 7 "}
+    (reply,) = from_json(record)
+    assert (reply.references, reply.emotion, reply.system, reply.item) == (("x", "y"), "sad", "A", "7")
+    (reply,) = from_json({"dialog": [[{"text": "a", "eval_labels": [" b "], "emotion": "sad "}, {"text": "c"}]]})
+    assert (reply.references, reply.emotion) == (("b",), "sad")
+
+
 def test_blank_lines_and_null_fields_are_ignored() -> None:
     text = '\n{"reply": "a", "reference": null, "context": null, "emotion": null, "system": null}\n\n{"reply": "b"}\n'
     assert [(one.reply, one.line) for one in read_json_lines(numbered(text), LOG)] == [("a", 2), ("b", 4)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from parlai_empathy.errors import EmpathyError, MissingDependencyError, NotComputableError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
-from parlai_empathy.scoring.systems import System, common_items, score_systems, systems_of
+from parlai_empathy.scoring.systems import System, common_items, note_on_places, score_systems, systems_of
 from parlai_empathy.scoring.word_metrics import Length, Variety, Words
 
 
@@ -116,9 +116,32 @@ def test_repeated_items_are_paired_in_order() -> None:
     assert common_items(asked("a", "b", "a", "a"), asked("a", "a", "b")) == [(0, 0), (1, 2), (2, 1)]
 
 
-def test_items_without_context_and_references_are_paired_by_position() -> None:
-    assert common_items(System("a", replies("x", "y", "z")), System("b", replies("p", "q"))) == [(0, 0), (1, 1)]
+def test_items_without_context_and_references_are_paired_by_name() -> None:
+    a, b = (System("s", [LoggedReply("r", item=item) for item in items]) for items in (["1", "2", "3"], ["3", "1"]))
+    assert common_items(a, b) == [(0, 1), (2, 0)]
+    assert common_items(a, System("s", replies("x", "y", "z"))) == []
+    assert note_on_places(a, b) is None
+    assert note_on_places(a, System("s", replies("x", "y", "z"))) is None
+
+
+def test_items_without_anything_are_paired_by_position() -> None:
+    first, second = System("a", replies("x", "y")), System("b", replies("p", "q"))
+    assert common_items(first, second) == [(0, 0), (1, 1)]
+    assert (
+        note_on_places(first, second)
+        == "replies without context, reference and item are paired by their place in the logs"
+    )
     assert common_items(System("a", replies("x")), asked("a")) == []
+
+
+def test_logs_of_different_lengths_are_not_paired_by_position() -> None:
+    first, second = System("a", replies("x", "y", "z")), System("b", replies("p", "q"))
+    assert common_items(first, second) == []
+    note = note_on_places(first, second)
+    assert note is not None
+    assert note.endswith("are not compared, since the logs have 3 and 2: add one of the three")
+    named = [LoggedReply("r", item="1")]
+    assert common_items(System("a", [*named, *replies("x", "y")]), System("b", [*replies("p"), *named])) == [(0, 1)]
 
 
 def test_given_items_are_compared_in_place_of_contexts() -> None:
@@ -129,10 +152,11 @@ def test_given_items_are_compared_in_place_of_contexts() -> None:
 
 def test_positions_include_missing_answers() -> None:
     broken = [LoggedReply("a"), LoggedReply("", no_answer="time-out"), LoggedReply("c"), LoggedReply("d")]
-    (first,), (second,) = systems_of("first", broken), systems_of("second", replies("p", "q", "r"))
+    (first,), (second,) = systems_of("first", broken), systems_of("second", replies("p", "q", "r", "s"))
     assert [(first.replies[i].reply, second.replies[j].reply) for i, j in common_items(first, second)] == [
         ("a", "p"),
         ("c", "r"),
+        ("d", "s"),
     ]
 
 

@@ -171,11 +171,38 @@ def test_scale_is_not_that_of_comparisons(tmp_path: Path) -> None:
         for rater, rating in zip("abc", (one + step for one in ratings), strict=True)
     ]
     path = write_csv(tmp_path / "r.csv", [{"system": "A", **row} for row in rows])
-    better, both = run(ratings=str(path), scale=[1, 2, 3, 4, 5]).tables
+    both, better = run(ratings=str(path), scale=[1, 2, 3, 4, 5]).tables
     alpha = agreement(pairs, [-1, 0, 1], 0, 10).alphas["interval"].value
     for table in (better, both):
         assert numbers(table)["Krippendorff's alpha, interval"][0] == pytest.approx(alpha)
     assert ("scale:-1..1|values:3" in better.notes[0], "scale:1..5|values:5" in both.notes[0]) == (True, True)
+
+
+def test_question_asked_about_single_replies_and_comparisons_is_two_questions(tmp_path: Path) -> None:
+    single = [
+        {"item": item, "rater": rater, "rating": rating, "system": "A", "question": "empathy"}
+        for item, ratings in enumerate([[4, 5, 5], [1, 1, 2], [3, 3, 5]])
+        for rater, rating in zip("abc", ratings, strict=True)
+    ]
+    compared = [{**one, "rating": int(one["rating"] > 3) - 1, "other": "B"} for one in single]
+    rows = [{"other": "", **one} for one in (*single, *compared)]
+    first, second = run(ratings=str(write_csv(tmp_path / "r.csv", rows)), scale=[1, 2, 3, 4, 5]).tables
+    assert [table.title for table in (first, second)] == [
+        "empathy: 3 items, 9 ratings",
+        "empathy (A or B): 3 items, 9 ratings",
+    ]
+    assert any("scale:1..5|values:5" in note for note in first.notes)
+    assert any("scale:-1..1|values:3" in note for note in second.notes)
+
+
+def test_choices_have_no_agreement(tmp_path: Path) -> None:
+    rows = [
+        {"item": item, "rater": rater, "rating": rating, "text": ["sad", "joy"][rating], "kind": "choice"}
+        for item in (1, 2)
+        for rater, rating in (("a", 0), ("b", 1))
+    ]
+    with pytest.raises(NotComputableError, match=r"has only choices, which have no order"):
+        run(ratings=str(write_csv(tmp_path / "r.csv", rows)))
 
 
 def test_off_scale_rating_raises_or_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

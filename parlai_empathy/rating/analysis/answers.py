@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.statistics.bootstrap import Floats, Places
 
+A_OR_B = "A or B"
+"""What comparisons of two replies are called in reports."""
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -35,6 +38,14 @@ class Answers:
     def rated(self) -> tuple[Rating, ...]:
         """The numerical answers about systems: scores and preferences."""
         return self.scores + self.preferences
+
+    def title(self, question: str, is_comparison: bool, nameless: str) -> str:
+        """A question's name; its comparisons are marked if it was also asked about single replies.
+
+        :param nameless: what to call a question without a name.
+        """
+        both = is_comparison and any(one.question == question for one in self.scores)
+        return f"{question or nameless} ({A_OR_B})" if both else question or nameless
 
 
 def sort_answers(ratings: Sequence[Rating]) -> Answers:

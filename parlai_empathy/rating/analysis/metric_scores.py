@@ -13,7 +13,7 @@ from typing import Any
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.files.text_file import read_text
 from parlai_empathy.rating.names import FORMER
-from parlai_empathy.rating.rating import Rating
+from parlai_empathy.rating.rating import Place, Rating
 
 _NO_METRICS = ("system", "item", "line", "turn", "emotion", "reply")
 
@@ -67,12 +67,19 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
     For comparisons, the metric's value is that of the first system minus that of the second.
 
     :param ratings: of single replies, or comparisons with the systems in alphabetical order.
-    :raises NotComputableError: if no rated reply has a metric.
+    :raises NotComputableError: if no rated reply has a metric, or an item does not tell which reply was rated.
     """
     units: dict[_Judged, list[float]] = {}
+    places: dict[_Judged, Place] = {}
     for one in ratings:
         if one.rating is not None and one.reply != FORMER:
-            units.setdefault((one.system, one.other, one.item, one.reply, one.other_reply), []).append(one.rating)
+            judged = (one.system, one.other, one.item, one.reply, one.other_reply)
+            units.setdefault(judged, []).append(one.rating)
+            if places.setdefault(judged, one.place) != one.place and not one.reply:
+                raise NotComputableError(
+                    f"item {one.item!r} is rated in several studies, or versions of one, where it may be another "
+                    "reply: add the column reply, or keep the rows of one study and version"
+                )
     if not units:
         raise NotComputableError("no rated reply has a metric: the study's current version has none of these replies")
     people = {unit: fmean(values) for unit, values in units.items()}

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.rating.analysis.answers import Answers, named, sort_answers
+from parlai_empathy.rating.analysis.answers import A_OR_B, Answers, named, sort_answers
 from parlai_empathy.rating.analysis.differences import How
 from parlai_empathy.rating.analysis.exclusions import excluded_in_study, without
 from parlai_empathy.rating.analysis.metric_scores import Scores
 from parlai_empathy.rating.analysis.raters import Rater, judge_raters, reasons
-from parlai_empathy.rating.rating import PREFERENCES, Rating
-from parlai_empathy.rating.ratings_file import by_unit
-from parlai_empathy.reports.agreement import agreement_report
+from parlai_empathy.rating.rating import Rating
+from parlai_empathy.reports.agreement import agreement_tables, questions_of
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Plot
 from parlai_empathy.reports.ratings.metrics import metrics_table
@@ -23,8 +22,6 @@ from parlai_empathy.reports.ratings.preferences import by_question, strengths_ta
 from parlai_empathy.reports.ratings.raters import excluded_table, raters_table
 from parlai_empathy.reports.ratings.systems import by_question_and_system, differences_table, means_tables
 from parlai_empathy.reports.report import Report, Table
-
-A_OR_B = "A or B"
 
 _LARGEST = 1e6  # larger ratings are mistakes, and their squares could overflow
 
@@ -194,39 +191,21 @@ def _choices(answers: Answers) -> tuple[list[Table], list[Plot]]:
 
 def _agreement(answers: Answers, wishes: Wishes) -> tuple[list[Table], list[Plot]]:
     """Return the tables of ``parlai agreement``, one per question."""
-    tables: list[Table] = []
-    plots: list[Plot] = []
-    for some, scale in ((answers.scores, wishes.scale), (answers.preferences, PREFERENCES)):
-        for question, units in by_unit(some).items():
-            name = _asked(question, some is answers.preferences, answers)
-            try:
-                report = agreement_report(
-                    {name: list(units.values())}, {name: scale}, name, wishes.how.seed, wishes.how.resamples
-                )
-            except NotComputableError as error:
-                header = ["measure", "value", "95 % interval"]
-                tables.append(Table(f"Agreement: {name}", header, [], [f"- {error}"]))
-            else:
-                tables += [_retitled(table, f"Agreement: {name}") for table in report.tables]
-                plots += report.plots
-    return tables, plots
+    questions, scales = questions_of(answers, wishes.scale, named("", "question"))
+    found = agreement_tables(questions, scales, wishes.how.seed, wishes.how.resamples)
+    tables = [_retitled(table, f"Agreement: {name}") for name, (table, _) in found.items()]
+    return tables, [plot for _, plot in found.values() if plot]
 
 
 def _retitled(table: Table, title: str) -> Table:
     """Move the counts from the title to the notes: they change with each rating, and files are named after titles."""
-    return replace(table, title=title, notes=[f"- {table.title}", *table.notes])
-
-
-def _asked(question: str, is_comparison: bool, answers: Answers) -> str:
-    """Return a question's name; its comparisons are marked if it was also asked about single replies."""
-    name = named(question, "question")
-    both = is_comparison and any(one.question == question for one in answers.scores)
-    return f"{name} ({A_OR_B})" if both else name
+    counts = [f"- {table.title}"] if table.rows else []
+    return replace(table, title=title, notes=[*counts, *table.notes])
 
 
 def _all_groups(answers: Answers) -> dict[str, list[Rating]]:
     return {
-        _asked(question, is_comparison, answers): group
+        answers.title(question, is_comparison, named("", "question")): group
         for some, is_comparison in ((answers.scores, False), (answers.preferences, True))
         for question, group in by_question(some).items()
     }

@@ -24,6 +24,11 @@ def add_ratings(group: _ArgumentGroup) -> None:
         default=None,
         help="All values that a rating can have, except in comparisons; by default, those that occur.",
     )
+    add_skip_bad_rows(group)
+
+
+def add_skip_bad_rows(group: _ArgumentGroup) -> None:
+    """Add ``--skip-bad-rows``."""
     group.add_argument(
         "--skip-bad-rows",
         type="bool",

@@ -8,10 +8,10 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import NotComputableError, OptionError
+from parlai_empathy.rating.analysis.answers import sort_answers
 from parlai_empathy.rating.analysis.exclusions import included
-from parlai_empathy.rating.rating import PREFERENCES
-from parlai_empathy.rating.ratings_file import by_unit, ratings_of
-from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
+from parlai_empathy.rating.ratings_file import ratings_of
+from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report, questions_of
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.parts.ratings_options import check_scale
 from parlai_empathy.scripts.parts.samples import check_samples
@@ -33,12 +33,11 @@ def _of_file(opt: Opt) -> Report:
     if opt["humod_file"]:
         raise OptionError("--ratings and --humod-file: name only one of them")
     check_scale(scale)
-    ratings = included(ratings_of(path, scale, opt["skip_bad_rows"]))
-    questions = {question: list(units.values()) for question, units in by_unit(ratings).items()}
+    answers = sort_answers(included(ratings_of(path, scale, opt["skip_bad_rows"])))
+    questions, scales = questions_of(answers, scale, "ratings")
     if not questions:
-        raise NotComputableError(f"{path} has no ratings: a row with a rating is needed below the header")
-    compared = {one.question for one in ratings if one.is_preference}
-    scales = {question: PREFERENCES if question in compared else scale for question in questions}
+        what = "only choices, which have no order" if answers.choices else "no ratings"
+        raise NotComputableError(f"{path} has {what}: a row with a rating is needed below the header")
     return agreement_report(questions, scales, f"Agreement: {path.name}", opt["seed"], opt["resamples"])
 
 

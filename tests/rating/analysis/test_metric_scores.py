@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,14 @@ def test_reply_of_former_version_is_not_matched_by_its_item() -> None:
     assert matched([former, current, nameless], SCORES)["length"] == ([3.0, 4.0], [2.0, 4.0])
     with pytest.raises(NotComputableError, match=r"^no rated reply has a metric: the study's current version has none"):
         matched([former], SCORES)
+
+
+def test_item_of_several_studies_does_not_identify_a_reply() -> None:
+    first, second = (Rating("1", "Ann", "q", 4.0, "A", study=study) for study in ("s1", "s2"))
+    with pytest.raises(NotComputableError, match=r"^item '1' is rated in several studies, or versions of one"):
+        matched([first, second], SCORES)
+    named = [replace(one, reply="1") for one in (first, second)]
+    assert matched(named, SCORES)["length"] == ([3.0], [4.0])
 
 
 def test_other_reply_name_identifies_second_reply_of_comparison() -> None:

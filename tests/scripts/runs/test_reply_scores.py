@@ -27,7 +27,9 @@ def report(*systems: System, arguments: tuple[str, ...] = (), **more: Any) -> Re
     parser = ParlaiParser(True, False)
     add_metrics(parser)
     opt = parser.parse_args(list(arguments))
-    return response_report("Title", systems, {**opt, "resamples": 10, "seed": 0, "edition": "sample", **more})
+    return response_report(
+        "Title", systems, {**opt, "resamples": 10, "seed": 0, "edition": "sample", "skip_bad_rows": False, **more}
+    )
 
 
 def test_default_metrics_are_those_without_models() -> None:
@@ -114,8 +116,12 @@ def test_ratings_are_correlated_with_metrics(tmp_path: Path) -> None:
     # Lengths 6, 0, 3, 3: ranks 4, 1, 2.5, 2.5 beside 4, 1, 2, 3. Deviations from 2.5: 1.5, -1.5, 0, 0 and 1.5, -1.5,
     # -.5, .5; their products add up to 4.5, their squares to 4.5 and 5.
     correlation = 4.5 / (4.5 * 5) ** 0.5
-    assert found.tables[-1].rows[0] == ["people: rating", pytest.approx(1), pytest.approx(correlation)]
+    assert found.tables[-1].rows[0] == ["people: rating", 4, pytest.approx(1), pytest.approx(correlation)]
     assert [plot.name for plot in found.plots] == ["systems", "ratings_and_metrics"]
+    with (tmp_path / "r.csv").open("a") as file:
+        file.write("one#1,bob,good\n")
+    skipped = report(ONE, OTHER, arguments=("--metrics", "length"), ratings=str(tmp_path / "r.csv"), skip_bad_rows=True)
+    assert skipped.tables[-1] == found.tables[-1]
 
 
 @pytest.mark.parametrize(
