@@ -102,7 +102,16 @@ def write_export(store: Store, study: str, path: str | Path, excluded: bool = Fa
     if path.suffix.lower() not in (".csv", ".jsonl"):
         raise OptionError(f"{path}: ratings are written as .csv or .jsonl: name the file accordingly")
     _check_known(store, study)
-    rows = list(rating_rows(store, study, excluded))
+    return write_rows(path, list(rating_rows(store, study, excluded)))
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> int:
+    """Write rows to a file, atomically; columns that they lack are empty.
+
+    :param path: ``.csv`` or ``.jsonl``.
+    :returns: the number of rows.
+    :raises OptionError: if the file cannot be written.
+    """
     try:
         with whole_file(path, is_shared=True) as own, own.open("w", encoding="utf-8", newline="") as file:
             (_write_csv if path.suffix.lower() == ".csv" else _write_json_lines)(file, rows)

@@ -22,8 +22,9 @@ TESTS = ("ranks", "permutation")
 UNITS = ("item", "rating")
 """What the sign test counts as one observation: an item, by the majority of its raters, or every rating."""
 
-NOT_EXCLUDED = ("0", "false", "no")
-"""Values of the column ``excluded`` that mean the same as an empty cell: the rater is not excluded."""
+NOT_EXCLUDED = ("0", "0.0", "false", "no", "nan", "none")
+"""Values of the column ``excluded`` that mean the same as an empty cell: the rater is not excluded. Some are how other
+programs write a column of which some cells are empty."""
 
 FORMER = "(former reply)"
 """In an export, the name of a reply that the study's current version no longer has."""

@@ -164,6 +164,12 @@ def test_optional_study_columns_are_read(tmp_path: Path) -> None:
     assert set(by_unit(found)) == {"better", "sure", "q"}
 
 
+def test_pandas_cells_of_people_who_are_not_excluded(tmp_path: Path) -> None:
+    """A column of 0 and 1 of which some cells are empty."""
+    path = write(tmp_path, "item,rater,rating,excluded\n1,Ann,4,0.0\n1,Bob,4,nan\n1,Cy,4,1.0\n")
+    assert [one.excluded for one in read_ratings(path)] == ["", "", "1.0"]
+
+
 @pytest.mark.parametrize(
     ("said", "reason"), [("false", ""), ("true", "True"), ('"too fast"', "too fast"), ("null", "")]
 )

@@ -127,6 +127,8 @@ def test_killed_server_resumes_without_losing_messages(
     boss.get("/admin")
     boss.post("/admin/login", admin_token=TOKEN)
     (folder / "x.csv").write_text(boss.get("/admin/conversations.csv"))
+    judgements = boss.get("/admin/judgements.csv")
+    assert judgements.startswith("item,system,other,question,rater,rating,")
     [dialogue] = read_empathetic_dialogues(folder / "x.csv")
     assert [turn.text for turn in dialogue.turns] == [*said, "Message 4, well."]
 
@@ -136,6 +138,7 @@ def test_killed_server_resumes_without_losing_messages(
     assert TOKEN not in out + err
     CollectSite.main(*COLLECT, "--export", "y.csv")
     assert (folder / "y.csv").read_text() == (folder / "x.csv").read_text()
+    assert (folder / "y_judgements.csv").read_text() == judgements
 
 
 @pytest.mark.parametrize(

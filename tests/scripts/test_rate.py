@@ -119,7 +119,9 @@ def test_dialogue_collection_exports_conversations(run: Run) -> None:
     typed = [*ann, *bob, "Guess!", "What?", "A heron.", "Oh!", "done", *judged, *"abcdefgh", *judged]
     shown = run("--study", "collect_ed", "--rater", "ann", "bob", types=tuple(typed))
     assert "[to ann] You are the Speaker." in shown
-    assert run("--study", "collect_ed", "--export", "collected.csv") == "2 conversations: collected.csv\n"
+    assert run("--study", "collect_ed", "--export", "collected.csv") == (
+        "2 conversations: collected.csv\n12 judgements: collected_judgements.csv\n"
+    )
     assert [len(dialogue.turns) for dialogue in read_empathetic_dialogues("collected.csv")] == [4, 8]
 
 
@@ -128,7 +130,9 @@ def test_export_works_after_collection_study_changed(run: Run) -> None:
     typed = ["yes", "1", "I saw a heron.", "yes", "1", "I fell.", *"abcdefgh", *["5"] * 6, "quit"]
     run("--study", "mine.yaml", "--rater", "ann", "bob", types=tuple(typed))
     Path("mine.yaml").write_text("extends: collect_ed\ntitle: Mine\n")
-    assert run("--study", "mine.yaml", "--export", "x.csv") == "1 conversation: x.csv\n"
+    assert run("--study", "mine.yaml", "--export", "x.csv") == (
+        "1 conversation: x.csv\n6 judgements: x_judgements.csv\n"
+    )
 
 
 def test_changed_study_requires_new_version_option(run: Run, logs: list[str]) -> None:

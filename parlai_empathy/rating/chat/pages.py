@@ -80,25 +80,32 @@ class ChatPages:
         return visit.redirect("/")
 
     async def new(self, visit: Visit) -> Response:
-        """End the conversation: at once, or after the study's questions.
+        """End the conversation, once it is long enough and has all required marks: at once, or after the study's
+        questions.
 
-        If it has to be judged but a reply failed before it was long enough, it is given back without a rating: the
-        model may never reply, and the visitor should talk with another one.
+        If a reply failed before it was long enough, it is given back without a rating: the model may never reply, and
+        the visitor should talk with another one.
         """
         form = await visit.form()
         found = await self._own_or_none(visit, form.id("talk"))
         if found is None:  # it has ended: a second click, or another tab
             return visit.redirect("/")
         talk = await self._talk(found)
-        if self._must_judge and talk.can_end:
-            return visit.redirect("/judge")
-        if self._must_judge and not talk.has_failed:
+        if not talk.turns and not self._must_judge:
+            return visit.redirect("/")
+        if not talk.is_long_enough and talk.has_failed:
+            await in_thread(self._desk.give_back, found.id, found.rater)
+            return visit.redirect("/")
+        if not self._may_end(talk):
             return self._not_yet(visit, talk)
         if self._must_judge:
-            await in_thread(self._desk.give_back, found.id, found.rater)
-        elif talk.turns:
-            await in_thread(self._desk.answer, found.id, found.rater, {})
+            return visit.redirect("/judge")
+        await in_thread(self._desk.answer, found.id, found.rater, {})
         return visit.redirect("/")
+
+    def _may_end(self, talk: Talk) -> bool:
+        """Whether a conversation can be judged, or left if there is nothing to judge (also while a reply is written)."""
+        return (talk.can_end if self._must_judge else talk.is_long_enough) and talk.unmarked is None
 
     async def judge(self, visit: Visit) -> Response:
         """Show the questions about the conversation as a whole."""
@@ -106,7 +113,7 @@ class ChatPages:
         if not isinstance(found, Assignment):
             return visit.redirect("/")
         talk = await self._talk(found)
-        return self._judge_page(visit, talk, {}) if talk.can_end else visit.redirect("/")
+        return self._judge_page(visit, talk, {}) if self._may_end(talk) else visit.redirect("/")
 
     async def judged(self, visit: Visit) -> Response:
         """Store the answers to these questions and begin a new conversation."""
@@ -118,7 +125,7 @@ class ChatPages:
                 raise _gone()
             return visit.redirect("/")
         talk = await self._talk(found)
-        if not talk.can_end:
+        if not self._may_end(talk):
             return visit.redirect("/")
         if any(field.problem for field in fields_of(self._desk.study.page_questions, ("", ""), said, check=True)):
             return self._judge_page(visit, talk, said, check=True)
@@ -262,10 +269,15 @@ class ChatPages:
         return visit.page("chat.html", status, **self._shown(talk), problem=problem, text=text, anew=_anew(visit))
 
     def _not_yet(self, visit: Visit, talk: Talk) -> Response:
-        """Return the conversation's page, with the reason why it cannot be judged yet."""
-        least = counted(talk.least, "message")
-        short = f"This conversation needs {least}, counting the program's, before you can judge it. Please continue."
-        problem = _WAIT if talk.is_under_way else short
+        """Return the conversation's page, with the reason why it cannot end yet."""
+        if talk.is_long_enough and talk.unmarked is not None:
+            problem = f"Answer {talk.unmarked} has no mark yet. Please say first what you think of it."
+        elif talk.is_under_way and self._must_judge:
+            problem = _WAIT
+        else:
+            then = "you can judge it" if self._must_judge else "it can end"
+            least = counted(talk.least, "message")
+            problem = f"This conversation needs {least}, counting the program's, before {then}. Please continue."
         return self._talk_page(visit, talk, problem, status=422)
 
     def _shown(self, talk: Talk) -> dict[str, Any]:

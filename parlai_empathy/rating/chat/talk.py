@@ -34,9 +34,15 @@ class Mark:
 
     name: str
     text: str
+    required: bool
     options: tuple[Option, ...]
     most: int
     value: str
+
+    @property
+    def labelled(self) -> tuple[Option, ...]:
+        """The points of a scale that have a label."""
+        return tuple(option for option in self.options if option.number and option.text)
 
 
 @dataclass(frozen=True)
@@ -82,9 +88,19 @@ class Talk:
         return self.is_waiting and not self.is_under_way
 
     @property
+    def is_long_enough(self) -> bool:
+        """Whether it has the minimum number of turns. A failed reply counts as one, since it may never come."""
+        return len(self.turns) + self.has_failed >= self.least
+
+    @property
     def can_end(self) -> bool:
-        """Whether it is long enough to be judged. A failed reply counts as a turn, since it may never come."""
-        return len(self.turns) + self.has_failed >= self.least and (self.has_failed or not self.is_waiting)
+        """Whether it can be judged: it is long enough, and no reply is in progress."""
+        return self.is_long_enough and (self.has_failed or not self.is_waiting)
+
+    @property
+    def unmarked(self) -> int | None:
+        """The number of the first turn without a mark that the study requires; None if there is none."""
+        return next((one.number for one in self.turns for mark in one.marks if mark.required and not mark.value), None)
 
     @property
     def can_go_on(self) -> bool:
@@ -172,4 +188,4 @@ def _turn(desk: Desk, said: Sequence[Said], place: int, marks: Mapping[tuple[int
 
 def _mark(question: Question, value: str) -> Mark:
     most = question.most if isinstance(question, FreeText) else 0
-    return Mark(PREFIX + question.id, question.text, options_of(question, ("", "")), most, value)
+    return Mark(PREFIX + question.id, question.text, question.required, options_of(question, ("", "")), most, value)

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.counts import counts_of
+from parlai_empathy.rating.collecting.judgements_file import write_judgements
 from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.site.admin import attached
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of, written
+from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
 
@@ -25,6 +28,11 @@ class CollectAdminPages(AdminRoom):
     """
 
     export_path = "/admin/conversations.csv"
+
+    def add_to(self, site: Site) -> None:
+        """Add the pages to a site."""
+        super().add_to(site)
+        site.add("/admin/judgements.csv", self.judgements)
 
     def __init__(self, lobby: Lobby, door: AdminDoor) -> None:
         super().__init__(lobby.collection.desk, door)
@@ -42,10 +50,22 @@ class CollectAdminPages(AdminRoom):
         headers = {"Content-Disposition": 'attachment; filename="conversations.csv"'}
         return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
 
+    async def judgements(self, visit: Visit) -> Response:
+        """Return what people said of each other, about the same conversations, as a file."""
+        self._door.check(visit)
+        return attached(await in_thread(self._judgements), f"{self._desk.study.name}_judgements", "csv")
+
     def _exported(self) -> bytes:
-        silent_since = self._desk.clock() - self._lobby.patience
-        store, study = self._desk.store, self._desk.study
-        return written(lambda path: write_collected(store, study, path, silent_since), "conversations.csv")
+        store, study, since = self._desk.store, self._desk.study, self._silent_since
+        return written(lambda path: write_collected(store, study, path, since), "conversations.csv")
+
+    def _judgements(self) -> bytes:
+        store, study, since = self._desk.store, self._desk.study, self._silent_since
+        return written(lambda path: write_judgements(store, study, path, since), "judgements.csv")
+
+    @property
+    def _silent_since(self) -> float:
+        return self._desk.clock() - self._lobby.patience
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Return the page with counts and people."""

@@ -27,9 +27,7 @@ def write_collected(store: Store, study: Study, path: str | Path, silent_since: 
     :raises NotComputableError: if there is none.
     :raises OptionError: if the file cannot be written.
     """
-    path = user_path(path)
-    with store.reading() as t:
-        numbers = {rater.id: number for number, rater in enumerate(raters.found(t, study.name))}
+    path, numbers = user_path(path), numbers_of(store, study)
     found = finished(store, study, silent_since)
     if not found:
         raise NotComputableError(f"{path}: the study {study.name} has no finished conversation: nothing is written")
@@ -41,6 +39,17 @@ def write_collected(store: Store, study: Study, path: str | Path, silent_since: 
         advice = remedy(error, "name a file in an existing folder")
         raise OptionError(f"{path} cannot be written ({error.strerror}): {advice}") from error
     return len(found)
+
+
+def numbers_of(store: Store, study: Study) -> dict[str, int]:
+    """Return the numbers that stand for people in exported files, in order of enrolment."""
+    with store.reading() as t:
+        return {rater.id: number for number, rater in enumerate(raters.found(t, study.name))}
+
+
+def conversation_name(one: Conversation) -> str:
+    """Return the name of a conversation in exported files."""
+    return f"hit:{one.number}_conv:{one.number}"
 
 
 def conversation_lines(
@@ -58,7 +67,7 @@ def conversation_lines(
     for message in one.messages:
         person = one.speaker if message.turn % 2 else one.listener
         fields = {
-            "conv_id": f"hit:{one.number}_conv:{one.number}",
+            "conv_id": conversation_name(one),
             "utterance_idx": str(message.turn),
             "context": one.prompt.emotion,
             "prompt": one.prompt.situation,

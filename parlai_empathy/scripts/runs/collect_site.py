@@ -8,7 +8,6 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.help_notice import between_people
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.site import collect_site
@@ -20,9 +19,9 @@ from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
-from parlai_empathy.rating.wording import counted
 from parlai_empathy.scripts.parts.distress_options import notice_of
 from parlai_empathy.scripts.parts.study_options import address_of, announce, id_parameter_of
+from parlai_empathy.scripts.runs.export_collected import export_collected
 
 _LEAST_MINUTES, _MOST_MINUTES = 0.5, 120.0
 
@@ -50,8 +49,7 @@ def run(opt: Opt) -> None:
 def _export(opt: Opt, study: Study, patience: float) -> None:
     store = open_store(opt["store"], may_make=False)
     try:
-        count = write_collected(store, study, opt["export"], silent_since=time.time() - patience)
-        print(f"{counted(count, 'conversation')}: {opt['export']}")
+        export_collected(store, study, opt["export"], silent_since=time.time() - patience)
     finally:
         store.close()
 

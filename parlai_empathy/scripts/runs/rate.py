@@ -11,7 +11,6 @@ from parlai.core.opt import Opt
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.chat.talks_file import talks_path, write_talks
 from parlai_empathy.rating.chat_models import load_chat_models
-from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.collection import Collection
 from parlai_empathy.rating.collecting.lobby import PATIENCE
 from parlai_empathy.rating.desk.desk import Desk
@@ -28,6 +27,7 @@ from parlai_empathy.rating.worlds.likert import LikertRatingWorld
 from parlai_empathy.rating.worlds.pairwise import PairwiseWorld
 from parlai_empathy.rating.worlds.terminal import TerminalRater
 from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.scripts.runs.export_collected import export_collected
 
 _WORLDS = {"likert": LikertRatingWorld, "pairwise": PairwiseWorld, "chat": ChatThenRateWorld}
 
@@ -74,11 +74,9 @@ def _user() -> str:
 
 def _export(opt: Opt, store: Store, study: Study) -> None:
     if study.kind == "collect":
-        silent_since = time.time() - PATIENCE
-        count, what = write_collected(store, study, opt["export"], silent_since), "conversation"
-    else:
-        count, what = write_export(store, study.name, opt["export"]), "rating"
-    print(f"{counted(count, what)}: {opt['export']}")
+        export_collected(store, study, opt["export"], silent_since=time.time() - PATIENCE)
+        return
+    print(f"{counted(write_export(store, study.name, opt['export']), 'rating')}: {opt['export']}")
     if study.kind == "chat":
         talks = talks_path(opt["export"])
         print(f"{counted(write_talks(store, study.name, talks), 'conversation')}: {talks}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -437,6 +438,85 @@ def test_ending_too_early_shows_required_length(serve_chat: Serve, study_of: Cal
     visitor.say("Hello again")
     visitor.post("/new", talk=visitor.hidden("talk"))
     assert "How was this conversation?" in visitor.page
+
+
+WHY = {"id": "why", "text": "Why?", "kind": "text", "required": False}
+MARK = {"id": "good", "text": "Good?", "kind": "likert", "per_turn": True, "labels": {1: "not at all", 5: "very much"}}
+
+
+def test_points_of_a_scale_show_their_labels_and_only_the_mark(
+    serve_chat: Serve, study_of: Callable[..., Study]
+) -> None:
+    study = study_of({**LIKERT, "kind": "chat", "questions": [MARK, WHY]}, models={"M": "m"})
+    visitor = serve_chat(study=study).visitor()
+    visitor.say("Hello")
+    pressed = re.compile(r'<button class="pick word([^"]*)" [^>]*value="(\d)" aria-pressed="(\w+)"')
+    assert pressed.findall(visitor.page) == [("", str(point), "false") for point in range(1, 6)]
+    assert '<span class="points" aria-hidden="true">1 not at all, 5 very much</span>' in visitor.page
+    assert '1<span class="hidden"> not at all</span>' in visitor.page
+    visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-good": "3"})
+    assert [value for chosen, value, is_pressed in pressed.findall(visitor.page) if chosen] == ["3"]
+    assert [value for _, value, is_pressed in pressed.findall(visitor.page) if is_pressed == "true"] == ["3"]
+
+
+@pytest.mark.parametrize("is_judged", [False, True])
+def test_conversation_ends_only_with_its_required_marks(
+    serve_chat: Serve, study_of: Callable[..., Study], is_judged: bool
+) -> None:
+    questions = [MARK, *(LIKERT["questions"] if is_judged else [WHY])]
+    study = study_of({**LIKERT, "kind": "chat", "questions": questions}, models={"M": "m"}, turns={"least": 2})
+    served = serve_chat(study=study)
+    visitor = served.visitor()
+    visitor.say("Hello")
+    visitor.say("How are you?")
+    talk = visitor.hidden("talk")
+    visitor.post("/mark", talk=talk, turn="2", **{"q-good": "3"})
+    assert visitor.post("/new", talk=talk).status_code == 422
+    assert "Answer 4 has no mark yet." in visitor.page
+    assert len(visitor.said()) == 4
+    if is_judged:
+        visitor.post("/judge", talk=talk, **{"q-liking": "4"})
+        assert next(iter(served.desk.raters())).done == 0
+    visitor.post("/mark", talk=talk, turn="4", **{"q-good": "5"})
+    visitor.post("/new", talk=talk)
+    if is_judged:
+        visitor.post("/judge", talk=talk, **{"q-liking": "4"})
+    assert next(iter(served.desk.raters())).done == 1
+    marks = {
+        row["item"].split("#")[1]: row["rating"]
+        for row in rating_rows(served.desk.store, "herons")
+        if row["question"] == "good"
+    }
+    assert marks == {"2": 3, "4": 5}
+
+
+def test_conversation_without_judgement_has_a_minimum_length_too(
+    serve_chat: Serve, study_of: Callable[..., Study]
+) -> None:
+    study = study_of({**LIKERT, "kind": "chat", "questions": [WHY]}, models={"M": "m"}, turns={"least": 4, "most": 6})
+    served = serve_chat(study=study)
+    visitor = served.visitor()
+    assert "a conversation has 4 to 6." in visitor.page
+    visitor.say("Hello")
+    assert visitor.post("/new", talk=visitor.hidden("talk")).status_code == 422
+    assert "This conversation needs 4 messages, counting the program&#39;s, before it can end." in visitor.page
+    visitor.say("Hello again")
+    visitor.post("/new", talk=visitor.hidden("talk"))
+    assert visitor.said() == []
+    visitor.say("FAIL")  # nobody has to wait for an answer that may never come
+    broken = visitor.hidden("talk")
+    visitor.post("/new", talk=broken)
+    assert visitor.hidden("talk") != broken
+    assert next(iter(served.desk.raters())).done == 1
+
+
+def test_examples_are_shown_before_the_conversation(serve_chat: Serve, study_of: Callable[..., Study]) -> None:
+    example = {"context": ["I saw a heron."], "reply": "Where was it?", "answers": {"liking": 5}, "why": "It asks."}
+    study = study_of({**LIKERT, "kind": "chat"}, models={"M": "m"}, examples=[example])
+    visitor = serve_chat(study=study).visitor(agrees=False)
+    page = visitor.http.get("/").text
+    assert "Where was it?" in page
+    assert "It asks." in page
 
 
 def test_conversation_without_answer_can_be_abandoned(serve_chat: Serve, study_of: Callable[..., Study]) -> None:

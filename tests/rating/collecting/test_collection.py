@@ -17,8 +17,10 @@ from tiny_studies import Clock
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.collection import Collection, Conversation, finished
+from parlai_empathy.rating.collecting.judgements_file import judgements_path, write_judgements
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.outcomes import Outcome
+from parlai_empathy.rating.ratings_file import read_ratings
 from parlai_empathy.rating.storage.store import Store
 from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, SelfEvaluation, read_empathetic_dialogues
@@ -242,6 +244,34 @@ def test_collected_file_is_readable_by_dataset_reader(collection: Collection, tm
     assert two.self_evaluations == ()  # bob has not evaluated it
     assert one.conv_id != two.conv_id
     assert "ann" not in path.read_text().replace("ann in turn", "")  # no name leaves the store
+
+
+def test_judgements_are_written_whatever_the_questions(store: Store, clock: Clock, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("""extends: collect_ed
+questions:
+  - {id: empathy, kind: likert, text: 'Did they understand you?'}
+  - {id: why, kind: text, text: 'Why?', required: false}
+  - {id: fit, kind: choice, text: 'Did it fit?', choices: ["no", "yes"]}
+""")
+    collection = Collection(Desk(store, read_study(tmp_path / "own.yaml"), clock))
+    first = talk(collection, "ann", "bob", turns=4)
+    collection.end(first.id, "ann")
+    collection.evaluate(first.id, "ann", {"empathy": 4, "why": "She asked.", "fit": "yes"})
+    collection.evaluate(first.id, "bob", {"empathy": 2, "fit": "no"})
+    collection.evaluate(talk(collection, "bob", "ann").id, "ann", {"empathy": 1, "fit": "no"})  # not ended
+    path = judgements_path(tmp_path / "collected.csv")
+    assert path == tmp_path / "collected_judgements.csv"
+    assert write_judgements(collection.desk.store, collection.study, path) == 5
+    ratings = list(read_ratings(path))
+    assert {(one.item, one.rater, one.system, one.question, one.rating, one.text, one.kind) for one in ratings} == {
+        ("hit:1_conv:1", "0", "listener", "empathy", 4.0, "", "likert"),
+        ("hit:1_conv:1", "0", "listener", "why", None, "She asked.", "text"),
+        ("hit:1_conv:1", "0", "listener", "fit", 2.0, "yes", "choice"),
+        ("hit:1_conv:1", "1", "speaker", "empathy", 2.0, "", "likert"),
+        ("hit:1_conv:1", "1", "speaker", "fit", 1.0, "no", "choice"),
+    }
+    write_collected(collection.desk.store, collection.study, tmp_path / "collected.csv")
+    assert [one.conv_id for one in read_empathetic_dialogues(tmp_path / "collected.csv")] == ["hit:1_conv:1"]
 
 
 def test_conversations_of_excluded_people_are_not_exported(collection: Collection, tmp_path: Path) -> None:

@@ -216,6 +216,19 @@ def test_reload_keeps_item_and_draft_answers(browser: Any, serve: Serve) -> None
         assert page.evaluate("Object.keys(sessionStorage).length") == 0
 
 
+def test_draft_answers_survive_a_look_at_the_item_before(browser: Any, serve: Serve) -> None:
+    with visiting(browser, serve("humod")) as page:
+        begin(page)
+        choose(page, text="The first.")
+        send(page)
+        choose(page, place=2, text="Half a thou")
+        page.get_by_role("link", name="Back").click()
+        assert page.get_by_label("What would you say here?").input_value() == "The first."
+        page.goto("/rate")
+        assert page.get_by_label("What would you say here?").input_value() == "Half a thou"
+        assert page.locator("input:checked").get_attribute("value") == "3"
+
+
 def test_second_tab_asks_before_overwriting_answers(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("humod")) as page:
         begin(page)

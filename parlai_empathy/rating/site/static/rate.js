@@ -45,9 +45,10 @@
   // Unsent answers survive a reload, in this tab only. The form names what they are about, if they are to be kept.
   const key = `draft ${form.dataset.draft}`;
   const storage = (work) => { try { return work(sessionStorage); } catch { return null; } };
-  const old = storage((kept) => Object.keys(kept).filter((one) => one.startsWith("draft ") && one !== key)) || [];
-  for (const one of old) storage((kept) => kept.removeItem(one));
   if (form.dataset.draft) {
+    // The next item's form removes the draft of the one before; a page on which an earlier answer is changed does not.
+    const old = storage((kept) => Object.keys(kept).filter((one) => one.startsWith("draft ") && one !== key)) || [];
+    for (const one of old) storage((kept) => kept.removeItem(one));
     const said = JSON.parse(storage((kept) => kept.getItem(key)) || "{}");
     for (const one of controls()) {
       if (!(one.name in said)) continue;
