@@ -85,7 +85,7 @@ def obtain(datapath: str, source: Source) -> Path:
     :raises DownloadError: if the data cannot be found, are not the expected ones, or cannot be written.
     """
     home = Path(datapath) / (source.home or source.folder)
-    if _is_built(home, source):
+    if _is_built(home, source) or _is_users_own(home, source):
         return home
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
@@ -113,6 +113,30 @@ def _is_built(home: Path, source: Source) -> bool:
     except OSError:  # another process moved it during this check
         return False
     return bool(marked) and all((home / file).is_file() for file in source.files)
+
+
+def _is_users_own(home: Path, source: Source) -> bool:
+    """Whether the user has put all files into the folder; it is then marked as built.
+
+    A folder without this mark that still holds the archive is what an interrupted program has left.
+    """
+    is_whole = all((home / file).is_file() for file in source.files)
+    has_archive = source.archive is not None and (home / source.archive.file_name).exists()
+    if not is_whole or has_archive or (home / ".built").exists():
+        return False
+    logging.info(f"{source.folder}: using the files in {home}")
+    _warn_of_other_files(str(home), home, source)
+    with contextlib.suppress(OSError):  # it may be read-only
+        build_data.mark_done(str(home), version_string=source.version)
+    return True
+
+
+def _warn_of_other_files(origin: str, folder: Path, source: Source) -> None:
+    """Warn if files are not the official ones. They may be a repacked copy, or part of the data."""
+    if source.sha256 and (found := sha256_of_all(folder, source.files)) != source.sha256:
+        logging.warning(
+            f"{origin} does not hold the official files: their SHA-256 is {found}, expected {source.sha256}"
+        )
 
 
 def _fill(workplace: Path, source: Source) -> None:
@@ -149,6 +173,7 @@ def _take_from_folder(folder: Path, workplace: Path, source: Source) -> None:
         if not found:
             raise DownloadError(f"the mirror lacks {folder / name}: {MIRROR} must hold {source.on_mirror}")
         shutil.copyfile(found[0], _with_folder(workplace / file))
+    _warn_of_other_files(str(folder), workplace, source)
 
 
 def _is_readable(path: Path) -> bool:
@@ -178,6 +203,7 @@ def _take_from_url(base: str, workplace: Path, source: Source) -> None:
                 _download(f"{base}/{file}", target, source)  # as in a folder on the mirror, it may be at its own place
             except _NotThere:
                 raise error from None
+    _warn_of_other_files(_without_password(base), workplace, source)
 
 
 def _take_archive(url: str, workplace: Path, source: Source) -> None:

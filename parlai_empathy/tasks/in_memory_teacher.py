@@ -12,6 +12,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
+from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.edition import add_edition
 
 
@@ -46,5 +47,15 @@ class WholeTeacher(DialogTeacher):
         # In streaming mode, ParlAI would cache counts in a file beside the data: that folder may be read-only, and the
         # counts would be wrong for other teachers. The data are small enough not to need streaming.
         opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
-        opt["datafile"] = str(self.build(opt))
-        super().__init__(opt, shared)
+        path = self.build(opt)
+        opt["datafile"] = str(path)
+        try:
+            super().__init__(opt, shared)
+        except DataError as error:
+            raise DataError(f"{error}{_remedy(path)}") from error
+
+
+def _remedy(path: Path) -> str:
+    """Return what to do about wrong data in a folder that was downloaded or copied: it is kept until it is deleted."""
+    home = next((folder for folder in (path, *path.parents) if (folder / ".built").is_file()), None)
+    return f"; or delete {home}, and all of it is fetched again" if home else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,9 +55,15 @@ class ZooModel:
         files = (self.file, *(self.file + ending for ending in self.companions))
         return Source(f"{_FOLDER}/{self.name}", "1.0", None, files, self.url, self.sha256)
 
-    def training(self, model_file: str | Path) -> str:
-        """Return the command that trains it."""
-        return f"parlai train_model {self.recipe} -mf {model_file}"
+    def training(self, model_file: str | Path, datapath: str | None = None) -> str:
+        """Return the command that trains it.
+
+        :param datapath: the data folder, if it is not to be ParlAI's.
+        """
+        if datapath is None:
+            return f"parlai train_model {self.recipe} -mf {model_file}"
+        recipe = re.sub(rf"(?<= )data/(?={_FOLDER}/)", f"{datapath}/", str(self.recipe))
+        return f"parlai train_model {recipe} -mf {model_file} --datapath {datapath}"
 
     def download(self, datapath: str) -> None:
         """Make the model's files available below ``datapath``; called by ParlAI.
@@ -68,15 +75,15 @@ class ZooModel:
             return
         if not (self.url or os.environ.get(MIRROR)):
             raise ModelFileError(
-                f"{self.path} has no public download; train it with `{self.training(model)}`, or set {MIRROR} to "
-                f"a mirror that holds {_FOLDER}/{self.name}"
+                f"{self.path} has no public download; train it with `{self.training(model, datapath)}`, or set "
+                f"{MIRROR} to a mirror that holds {_FOLDER}/{self.name}"
             )
         try:
             obtain(datapath, self.source)
         except DownloadError as error:
             if self.recipe is None:
                 raise ModelFileError(str(error)) from error
-            raise ModelFileError(f"{error}; or train it with `{self.training(model)}`") from error
+            raise ModelFileError(f"{error}; or train it with `{self.training(model, datapath)}`") from error
 
 
 def download(datapath: str) -> None:

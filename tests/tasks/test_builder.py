@@ -181,6 +181,47 @@ def test_built_data_set_is_reused_unchanged(data: Path, mirror: Path, monkeypatc
     assert (home / "inner/a.csv").read_bytes() == b"my own edit"
 
 
+def test_files_that_the_user_has_put_there_are_used(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
+    for name, content in FILES.items():
+        path = data / "toy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    home = obtain(str(data), source_of(tar_gz(FILES)))
+    assert content_of(home) == FILES
+    assert names_in(data) == ["toy"]
+    assert build_data.built(str(home), "1.0")
+
+
+def test_folder_with_the_archive_is_what_an_interrupted_program_has_left(data: Path, mirror: Path) -> None:
+    (mirror / ARCHIVE).write_bytes(archive := tar_gz(FILES))
+    for name in FILES:
+        path = data / "toy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"cut")
+    (data / "toy" / ARCHIVE).write_bytes(archive)
+    assert content_of(obtain(str(data), source_of(archive))) == FILES
+    assert names_in(data) == ["toy", "toy.unfinished-1"]
+
+
+@pytest.mark.parametrize("place", ["mirror", "data folder"])
+def test_files_other_than_the_official_ones_are_warned_of(
+    place: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    source = Source("toy", "1.0", None, ("a.csv",), url="http://127.0.0.1:9/a.csv", sha256="0" * 64)
+    folder = data / "toy" if place == "data folder" else tmp_path / "copies" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "a.csv").write_bytes(b"a\n")
+    monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "copies"))
+    assert (obtain(str(data), source) / "a.csv").read_bytes() == b"a\n"
+    found = hashlib.sha256(b"a\n").hexdigest()
+    assert warnings == [f"{folder} does not hold the official files: their SHA-256 is {found}, expected {'0' * 64}"]
+    obtain(str(data), source)
+    assert len(warnings) == 1, "once is enough"
+
+
 def test_built_folder_with_a_missing_file_is_rebuilt(data: Path, mirror: Path) -> None:
     source = source_of(archive := tar_gz(FILES))
     (mirror / ARCHIVE).write_bytes(archive)

@@ -10,6 +10,7 @@ import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.errors import DataError
 from parlai_empathy.tasks import in_memory_teacher
 from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
@@ -39,6 +40,21 @@ def test_streaming_loads_all_examples_and_leaves_no_files(opt: Opt, tmp_path: Pa
     teacher = Toy(opt)
     assert (teacher.num_examples(), teacher.fold) == (2, "train")
     assert [path.name for path in tmp_path.iterdir()] == ["sample.txt"]
+
+
+def test_error_in_a_fetched_file_says_how_to_fetch_it_again(opt: Opt, tmp_path: Path) -> None:
+    """A damaged copy would otherwise be found again each time."""
+
+    class Broken(Toy):
+        def setup_data(self, datafile: str) -> Iterator[tuple[dict[str, Any], bool]]:
+            raise DataError(f"{datafile}, line 1: wrong")
+            yield
+
+    with pytest.raises(DataError, match=r"line 1: wrong$"):
+        Broken(opt)
+    (tmp_path / ".built").touch()
+    with pytest.raises(DataError, match=rf"line 1: wrong; or delete {tmp_path}, and all of it is fetched again$"):
+        Broken(opt)
 
 
 def test_options_are_not_modified(opt: Opt) -> None:

@@ -47,6 +47,12 @@ def error_of(datapath: Path, path: str = ZOO_PATH) -> str:
     return message
 
 
+def test_suggested_command_names_the_data_folder_throughout(tmp_path: Path) -> None:
+    message = error_of(tmp_path, "zoo:empathy/deepmoji_as_is/model")
+    assert f"--deepmoji-weights {tmp_path}/models/empathy/published_deepmoji " in message
+    assert f"-mf {tmp_path}/models/empathy/deepmoji_as_is/model --datapath {tmp_path}`" in message
+
+
 # --- where models are found ------------------------------------------------------------------------------------------
 
 

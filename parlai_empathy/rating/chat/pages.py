@@ -104,7 +104,7 @@ class ChatPages:
         return visit.redirect("/")
 
     def _may_end(self, talk: Talk) -> bool:
-        """Whether a conversation can be judged, or left if there is nothing to judge (also while a reply is written)."""
+        """Whether a conversation can be judged; or if there is nothing to judge, left, even during a reply."""
         return (talk.can_end if self._must_judge else talk.is_long_enough) and talk.unmarked is None
 
     async def judge(self, visit: Visit) -> Response:

@@ -81,6 +81,11 @@ def _rows(path: Path, file: IO[str], delimiter: str) -> Iterator[Row]:
                 header = _names(values, where)
             elif len(values) != len(header):
                 raise DataError(f"{where}: {len(values)} field(s) where the header names {len(header)}")
+            elif delimiter == "\t" and (torn := [value for value in values if delimiter in value]):
+                raise DataError(
+                    f"{where}: {shown(torn[0])} is one field, from a quotation mark to the next: enclose texts that "
+                    'begin with one in quotation marks, and double those within (""Hi", he said")'
+                )
             else:
                 yield Row(where, dict(zip(header, values, strict=True)))
     except csv.Error as error:

@@ -13,6 +13,7 @@ from parlai_empathy.tasks.humod.json_lines import pair_of_json
 from parlai_empathy.tasks.humod.official import (
     COLUMNS,
     Before,
+    Header,
     Row,
     agreeing,
     pair_key,
@@ -46,7 +47,7 @@ def read_humod(path: str | Path, bad_rows: list[DataError] | None = None) -> Ite
     header = read_header(*next(lines, (Place(path, 1), b"")))
     rows = (row for place, line in lines for row in _attempt(bad_rows, read_row, place, line, header))
     before = Before()
-    for members in _by_number(rows) if header.number is not None else _by_neighbours(rows):
+    for members in _by_number(rows, header) if header.number is not None else _by_neighbours(rows):
         ((usual, _),) = Counter((row.context, row.reply) for row in members).most_common(1)
         alike = [row for member in members for row in _attempt(bad_rows, agreeing, member, usual)]
         pairs = list(_attempt(bad_rows, pair_of, alike, usual, before, bool(bad_rows)))
@@ -54,11 +55,23 @@ def read_humod(path: str | Path, bad_rows: list[DataError] | None = None) -> Ite
         before = Before(members[-1].place.line, usual[0], not pairs or pairs[0].is_original)
 
 
-def _by_number(rows: Iterable[Row]) -> Iterable[list[Row]]:
-    """Group the rows by their pair's number, wherever they stand in the file, in the order of the first rows."""
+def _by_number(rows: Iterable[Row], header: Header) -> Iterable[list[Row]]:
+    """Group the rows by their pair's number, wherever they stand in the file, in the order of the first rows.
+
+    :raises DataError: if the column numbers the rows instead: no number occurs twice, but a context with its reply does
+        three times.
+    """
     pairs: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         pairs.setdefault(pair_key(row), []).append(row)
+    texts = Counter((row.context, row.reply) for members in pairs.values() for row in members)
+    if all(len(members) == 1 for members in pairs.values()) and any(count > 2 for count in texts.values()):
+        assert header.number is not None
+        path = next(iter(pairs.values()))[0].place.path
+        raise DataError(
+            f"{path}, column {header.names[header.number]}: it numbers the rows, but should have the same number in "
+            "all rows of a pair: rename it, and pairs are recognised by their texts"
+        )
     return pairs.values()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
@@ -40,4 +41,16 @@ def _read_folder(folder: Path) -> list[RedPost]:
     tables = sorted(file for file in folder.iterdir() if file.suffix.lower() in KINDS and fold_in_name(file))
     if not tables:
         raise DataError(f"{folder}: it holds neither {PARQUET} nor tables such as train.csv: check --red-file")
+    _check_folds(folder, tables)
     return [post for table in tables for post in read_tables(table, fold_in_name(table))]
+
+
+def _check_folds(folder: Path, tables: Sequence[Path]) -> None:
+    """Raise :class:`DataError` if two tables are of the same fold: perhaps of different splits of the same posts."""
+    folds: dict[str | None, Path] = {}
+    for table in tables:
+        if (other := folds.setdefault(fold_in_name(table), table)) is not table:
+            raise DataError(
+                f"{folder}: {other.name} and {table.name} are both of the fold {fold_in_name(table)}: put the tables "
+                "of one split into a folder of their own, or join those that belong together"
+            )

@@ -106,3 +106,13 @@ def test_lone_surrogate_error_names_line_and_column(tmp_path: Path, assert_one_l
     with pytest.raises(DataError) as caught:
         second.text("post")
     assert_one_line(caught.value, path, "line 2", "column post", "half a character")
+
+
+def test_unclosed_quotation_mark_in_tab_separated_table_raises_data_error(
+    tmp_path: Path, assert_one_line: OneLine
+) -> None:
+    """It would swallow the rows up to the next one."""
+    (path := tmp_path / "t.tsv").write_text('text\tlabel\n"Hello there\t1\nbye"\t0\nGoats!\t1\n')
+    with pytest.raises(DataError) as caught:
+        list(read_table(path))
+    assert_one_line(caught.value, f"{path}, line 2", "'Hello there\\t1\\nbye' is one field", "quotation marks")

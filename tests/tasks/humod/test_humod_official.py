@@ -369,6 +369,14 @@ def test_all_skipped_rows_are_reported(official: Write) -> None:
     assert [re.search(r"line (\d+)", line)[1] for line in bad] == [str(2 + 2 * n) for n in range(len(rows))]  # type: ignore[index]
 
 
+def test_column_that_numbers_the_rows_raises_data_error(official: Write, assert_one_line: OneLine) -> None:
+    """Three raters' rows of a pair must have the same number; otherwise each would be a pair."""
+    path = official(*[changed(GOOD, id=str(number)) for number in range(3)])
+    with pytest.raises(DataError, match=r"column Dialogue ID: it numbers the rows") as caught:
+        read(path)
+    assert_one_line(caught.value)
+
+
 def test_pair_without_good_rows_is_skipped(official: Write) -> None:
     pairs, bad = skip(official(OTHER, *[changed(GOOD, reply="")] * 3, changed(OTHER, id="3")))
     assert [pair.pair_id for pair in pairs] == ["1", "3"]

@@ -56,6 +56,14 @@ def test_folder_of_released_tables_is_read(tmp_path: Path) -> None:
     assert found == {("Goats!", "train"), ("Ok.", "train"), ("More goats!", "valid")}
 
 
+def test_folder_with_several_splits_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
+    for name in ("RED_dev.csv", "RED_train.csv", "RED_train_ns.csv"):
+        (tmp_path / name).write_text("text,label\nI see.,1\n")
+    with pytest.raises(DataError, match=r"RED_train.csv and RED_train_ns.csv are both of the fold train") as caught:
+        read_red(tmp_path)
+    assert_one_line(caught.value)
+
+
 def test_folder_without_known_files_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     shutil.copy(SAMPLE, tmp_path / "red.jsonl")
     with pytest.raises(DataError) as caught:
