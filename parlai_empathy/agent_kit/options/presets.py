@@ -7,14 +7,17 @@ command line with the agent's options, which changes the defaults, and parses it
 from __future__ import annotations
 
 import argparse
+import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.text_file import is_file
 
 # ParlAI's options for training that validates and saves after each epoch, and also saves every ten minutes.
 EVERY_EPOCH: dict[str, Any] = {
@@ -85,6 +88,42 @@ def set_first_defaults(parser: ParlaiParser, known: Mapping[str, Any]) -> None:
     parser.set_defaults(**chosen)
     for choice in choices:
         set_defaults(parser, choice.defaults(known))
+
+
+def check_preset(opt: Mapping[str, Any]) -> None:
+    """Raise :class:`OptionError` if the command line gives a saved model another preset than its own.
+
+    A preset only sets defaults, and the model's own options precede these: nothing would change but the log.
+    """
+    typed, path = (opt.get("override") or {}).get("preset"), opt.get("model_file")
+    if typed is None or not path or not is_file(f"{path}.opt"):
+        return
+    own = Opt.load(f"{path}.opt").get("preset")
+    if own is not None and typed != own:
+        raise OptionError(
+            f"--preset {typed}: {path} was saved with the options of --preset {own}: change single options, or leave "
+            "it out"
+        )
+
+
+def refine_defaults(parser: ParlaiParser, more: Mapping[str, Any], without: Collection[str] = ()) -> None:
+    """Let an agent that extends another one change some of its defaults, whatever the command line chooses.
+
+    The defaults of presets other than ``default`` stay as they are.
+
+    :param without: names of the other agent's choices that set no defaults in this one.
+    """
+    for choice in (action for action in parser._actions if isinstance(action, Choice)):
+        choice.defaults = functools.partial(_refined, choice.defaults, more, without)
+    if (parser.get_default("preset") or "default") == "default":
+        set_defaults(parser, more)
+
+
+def _refined(
+    defaults: Defaults, more: Mapping[str, Any], without: Collection[str], values: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    found = defaults({name: value for name, value in values.items() if name not in without})
+    return {**found, **more} if (values.get("preset") or "default") == "default" else found
 
 
 def set_defaults(parser: ParlaiParser, defaults: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from parlai.core.torch_agent import Batch
 from parlai.utils.torch import padded_tensor
 from torch import Tensor
 
-from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.options.presets import refine_defaults
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, copy_base_options, dictionary_of
@@ -65,7 +65,7 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the options, and defaults for training projections only."""
         super().add_cmdline_args(parser, partial_opt)
-        set_defaults(parser, _DEFAULTS)
+        refine_defaults(parser, _DEFAULTS, without=("encoder",))  # the base's encoder is not trained
         return parser
 
     @staticmethod

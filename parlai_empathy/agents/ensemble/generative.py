@@ -13,7 +13,7 @@ from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import Tensor
 
-from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.options.presets import refine_defaults
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agents.ensemble.base_model import READING, Ensemble, base_part, copy_base_options, dictionary_of
@@ -52,7 +52,7 @@ class GenerativeAgent(Ensemble, Generator):
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
         """Add the options, and a lower learning rate, because the decoder is pretrained."""
         super().add_cmdline_args(parser, partial_opt)
-        set_defaults(parser, {"learningrate": 3e-4})
+        refine_defaults(parser, {"learningrate": 3e-4})
         return parser
 
     @staticmethod

@@ -23,7 +23,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_sizes,
     flag,
 )
-from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, set_first_defaults
+from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, check_preset, set_first_defaults
 from parlai_empathy.agent_kit.trained.init_model import known_choices
 from parlai_empathy.agents.generative.dictionary import PEERS
 from parlai_empathy.errors import OptionError
@@ -189,6 +189,7 @@ def _allow_diverse_beam(parser: ParlaiParser) -> None:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for invalid values or combinations."""
+    check_preset(opt)
     if not opt.get("hf_model"):
         check_sizes(opt)
     check_choices(opt, truncate_context=TRUNCATIONS, ppl_protocol=PROTOCOLS)

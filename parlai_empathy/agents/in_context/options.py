@@ -15,7 +15,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.agent_kit.options.common import add_precision, check_at_least, check_choices
-from parlai_empathy.agent_kit.options.presets import add_preset, set_first_defaults
+from parlai_empathy.agent_kit.options.presets import add_preset, check_preset, set_first_defaults
 from parlai_empathy.agents.in_context.selection import SELECTIONS
 from parlai_empathy.agents.in_context.template import PROMPTS
 from parlai_empathy.errors import OptionError
@@ -169,6 +169,7 @@ def _add_sampling(group: Any) -> None:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for invalid values or combinations; opening the model checks those of ``--lm-...``."""
+    check_preset(opt)
     check_choices(opt, select=SELECTIONS)
     check_at_least(opt, 0, "examples")
     sampling(opt, ())

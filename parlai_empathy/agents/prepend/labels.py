@@ -6,6 +6,7 @@ metrics computed from texts.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -56,10 +57,14 @@ class Prepend(TorchAgent):
         _check(opt, self.classifier.labels)
         self.new_words: list[str] = shared["new_words"] if shared else []
         super().__init__(opt, shared)
-        gap = _gap(self.dict)
-        self._tokens = {label: [*self.dict.txt2vec(label), *gap] for label in self.classifier.labels}
         if not shared:
             self._check_room()
+
+    @functools.cached_property
+    def _tokens(self) -> dict[str, list[int]]:
+        """Each label's token ids; they are already needed when the base agent encodes its pool."""
+        gap = _gap(self.dict)
+        return {label: [*self.dict.txt2vec(label), *gap] for label in self.classifier.labels}
 
     # --- labels ------------------------------------------------------------------------------------------------------
 

@@ -22,13 +22,13 @@ from torch.nn import functional as F
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, pairs_of
 from parlai_empathy.agent_kit.options.common import check_at_least
-from parlai_empathy.agent_kit.options.presets import set_defaults
+from parlai_empathy.agent_kit.options.presets import refine_defaults
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.rerank.example_count import evaluated
 from parlai_empathy.agents.rerank.training_candidates import block_of, hard_candidates
-from parlai_empathy.agents.retrieval.replies import training_replies
+from parlai_empathy.agents.retrieval.replies import pool_tasks, training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
 from parlai_empathy.errors import OptionError
@@ -85,7 +85,7 @@ class RerankAgent(TextClassifierAgent):
             default="inline",
             help="What to answer from if a message has candidates: these (inline), or the pool all the same (fixed).",
         )
-        set_defaults(parser, _DEFAULTS)
+        refine_defaults(parser, _DEFAULTS)
         return parser
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
@@ -107,6 +107,7 @@ class RerankAgent(TextClassifierAgent):
     def _load_retriever(opt: Opt) -> Any:
         retriever = RETRIEVER.load(opt)
         if opt.get("pool"):
+            pool_tasks(opt["pool"])  # an error now, not at the first reply
             retriever.opt["pool"] = opt["pool"]
         return retriever
 

@@ -23,7 +23,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_sizes,
     flag,
 )
-from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, set_first_defaults
+from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, check_preset, set_first_defaults
 from parlai_empathy.agent_kit.trained.init_model import known_choices
 from parlai_empathy.agents.retrieval.pool_search import add_pool_index
 from parlai_empathy.errors import OptionError
@@ -230,6 +230,7 @@ def _defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for invalid values or combinations."""
+    check_preset(opt)
     check_sizes(opt)
     check_at_least(opt, 0, "projection", "hard_negatives", "gradient_cache")
     check_at_least(opt, 1, "topk", "cap_num_predictions")

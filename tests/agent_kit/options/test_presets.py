@@ -19,7 +19,7 @@ from parlai.scripts.multiprocessing_train import MultiProcessTrain
 from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
-from parlai_empathy.agent_kit.options.presets import Choice, set_first_defaults
+from parlai_empathy.agent_kit.options.presets import Choice, refine_defaults, set_first_defaults
 from parlai_empathy.errors import OptionError
 
 
@@ -51,6 +51,32 @@ def test_choice_sets_defaults() -> None:
     assert parsed()["speed"] == 1
     assert parsed("--pace", "fast")["speed"] == 9
     assert parsed("--engine", "steam")["speed"] == 10
+
+
+def refined(*arguments: str) -> dict[str, Any]:
+    made = parser("--metrics")
+    made.add_argument(
+        "--preset", default="default", action=Choice, defaults=lambda values: {"speed": 5, "batchsize": 5}
+    )
+    refine_defaults(made, {"batchsize": 7}, without=["engine"])
+    made.parse_args(list(arguments))
+    return dict(made.parse_args(list(arguments)))
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--preset", "default"), ("--pace", "slow"), ("--engine", "steam"), ("--pace", "fast")]
+)
+def test_refined_defaults_hold_whatever_is_chosen(arguments: tuple[str, ...]) -> None:
+    assert refined(*arguments)["batchsize"] == 7
+
+
+def test_choice_without_defaults_of_its_own_changes_none() -> None:
+    assert refined("--engine", "steam")["speed"] == 1
+
+
+def test_other_presets_are_not_refined() -> None:
+    assert refined("--preset", "paper")["batchsize"] == 5
+    assert refined("--preset", "paper", "--batchsize", "3")["batchsize"] == 3
 
 
 @pytest.mark.parametrize("order", list(permutations([("--pace", "fast"), ("--engine", "steam"), ("--speed", "4")])))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, parlai_command, succeeded
 from sample_models import evaluate, load, weights
 from tiny_judge import write_bert
@@ -42,6 +43,15 @@ def model_file(tmp_path_factory: pytest.TempPathFactory, parts: Path) -> Path:
 
 
 # --- what is taken over ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("typed", [(), ("--preset", "default"), ("--encoder", "hf"), ("--encoder", "transformer")])
+def test_training_defaults_are_the_ensembles_own(typed: tuple[str, ...]) -> None:
+    opt = TrainModel.setup_args().parse_args(["-m", "empathy:ensemble", *typed])
+    found = [opt[name] for name in ("batchsize", "learningrate", "optimizer", "lr_scheduler", "num_epochs")]
+    plain = TrainModel.setup_args().parse_args(["-m", "empathy:ensemble"])
+    assert found[:3] == [512, 1e-4, "adamw"]
+    assert found == [plain[name] for name in ("batchsize", "learningrate", "optimizer", "lr_scheduler", "num_epochs")]
 
 
 def test_untrained_ensemble_scores_like_its_base(parts: Path, tmp_path: Path) -> None:

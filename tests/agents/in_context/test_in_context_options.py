@@ -56,6 +56,15 @@ def test_explicit_options_override_the_preset(arguments: tuple[str, ...]) -> Non
     assert (opt["examples"], opt["prompt"]) == (5, "paper")
 
 
+def test_preset_of_a_saved_model_cannot_be_changed(tmp_path: Path) -> None:
+    """Its own options precede the preset's, so that the numbers would be of another method than the log says."""
+    path = str(tmp_path / "model")
+    (saved := parsed(*ECHO)).save(f"{path}.opt")
+    options.check(Opt({**saved, "model_file": path, "override": {"preset": "default"}}))
+    with pytest.raises(OptionError, match=rf"^--preset paper: {path} was saved with the options of --preset default"):
+        options.check(Opt({**saved, "model_file": path, "override": {"preset": "paper"}}))
+
+
 def test_batch_size_defaults_to_eight_and_to_one_in_chat() -> None:
     assert parsed(*ECHO)["batchsize"] == 8
     assert parsed(*ECHO, "--batchsize", "3")["batchsize"] == 3

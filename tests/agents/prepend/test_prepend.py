@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,15 @@ def test_evaluation_metrics_do_not_depend_on_batch_size(model_file: Path) -> Non
 @pytest.mark.parametrize("message", ["I lost my job today.", "", "  ", "\n", "x" * 50_000, "word " * 20_000, "😢"])
 def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str) -> None:
     assert chat(model_file, [message])[0] in load(model_file).pool().texts
+
+
+def test_pool_that_is_not_there_is_built_for_a_chat(model_file: Path, tmp_path: Path) -> None:
+    path = shutil.copytree(model_file.parent, tmp_path / "copy") / model_file.name
+    Path(f"{path}.pool").unlink()
+    assert chat(path, ["Hello."])[0] in load(path).pool().texts
+    (tmp_path / "own.txt").write_text("Oh dear.\nHow nice!\n")
+    agent = load(path, fixed_candidates_path=str(tmp_path / "own.txt"), eval_candidates="fixed")
+    assert agent.fixed_candidates == ["Oh dear.", "How nice!"]
 
 
 def test_moved_model_works_without_the_original_classifier(classifier: Path, tmp_path: Path) -> None:

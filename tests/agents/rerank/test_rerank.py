@@ -230,6 +230,17 @@ def test_blank_message_gets_a_reply_from_the_pool(model_file: Path, blank: str) 
         assert agent.act()["text"] in agent.retriever.pool().texts
 
 
+def test_unknown_pool_is_an_error_at_once(model_file: Path) -> None:
+    with pytest.raises(OptionError, match=r"^--pool edd: 'edd' is not one of ed, dd"):
+        load(model_file, pool="edd")
+
+
+@pytest.mark.parametrize("typed", [(), ("--preset", "default")])
+def test_training_defaults_are_the_rerankers_own(typed: tuple[str, ...]) -> None:
+    opt = TrainModel.setup_args().parse_args(["-m", "empathy:rerank", *typed])
+    assert (opt["num_epochs"], opt["negatives"], opt["validation_metric"]) == (2.0, 7, "mrr")
+
+
 def test_pool_option_selects_the_pool(model_file: Path) -> None:
     agent = load(model_file, interactive_mode=True, pool="empathy:empathetic_dialogues:Speaker")
     assert set(agent.retriever.pool().texts) != set(load(model_file).retriever.pool().texts)

@@ -62,6 +62,17 @@ def test_encoder_is_trained_and_all_protocols_are_reported(model_file: Path, ber
     assert float(report["avg_bleu"]) >= 0
 
 
+def test_avg_bleu_of_an_encoder_that_is_no_model_file_needs_a_named_pool(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("parlai_empathy.agents.retrieval.ranker.warn_once", said.append)
+    options = {**TASK, "model": "empathy:retrieval", "encoder": "hf", "hf_model": str(bert), "pool_max_tokens": -1}
+    assert "avg_bleu" not in EvalModel.main(**options, datatype="valid")
+    assert "no AVG BLEU, because no pool of replies is named: name one, such as --pool ed" in said
+    assert "avg_bleu" in EvalModel.main(**options, datatype="valid", pool="ed")
+
+
 @pytest.mark.parametrize(("pooling", "projection", "score"), [("mean", 0, "cosine"), ("first", 12, "dot")])
 def test_encodings_match_the_transformers_library(
     tmp_path: Path, bert: Path, pooling: str, projection: int, score: str

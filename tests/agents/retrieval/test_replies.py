@@ -15,6 +15,7 @@ from parlai.core.teachers import create_task_agent_from_taskname
 
 from parlai_empathy.agents.retrieval.replies import (
     file_fingerprint,
+    pool_options,
     read_replies,
     source_of,
     task_options,
@@ -118,7 +119,38 @@ def test_changed_task_file_changes_the_reply_source(tmp_path: Path, where: str) 
     files = f"{first},{second}"
     tasks = ["empathy:reddit"] if where == "option" else ["empathy:daily_dialog", f"empathy:reddit:reddit_file={files}"]
     opt = {"pool_max_tokens": 20, **({"reddit_file": files} if where == "option" else {})}
-    before = source_of(tasks, opt)
-    assert source_of(tasks, opt) == before
+    before = source_of(tasks, opt, opt)
+    assert source_of(tasks, opt, opt) == before
     second.write_text("{}\n{}")
-    assert source_of(tasks, opt) != before
+    assert source_of(tasks, opt, opt) != before
+
+
+@pytest.mark.parametrize("at_home", [False, True])
+def test_changed_folder_of_task_files_changes_the_reply_source(
+    tmp_path: Path, at_home: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (dumps := tmp_path / "dumps").mkdir()
+    (dumps / "a.jsonl").write_text("{}")
+    opt = {"pool_max_tokens": 20, "reddit_file": "~/dumps" if at_home else str(dumps)}
+    before = source_of(["empathy:reddit"], opt, opt)
+    (dumps / "b.jsonl").write_text("{}")
+    assert source_of(["empathy:reddit"], opt, opt) != before
+
+
+@pytest.mark.parametrize("typed", [("--reddit-max-words", "6"), ("--reddit-min-words", "3"), ("--edition", "full")])
+def test_each_option_of_a_task_changes_the_reply_source(typed: tuple[str, str]) -> None:
+    tasks = ["empathy:reddit"]
+    opts = [options("--task", *tasks), options("--task", *tasks, *typed)]
+    plain, changed = (source_of(tasks, {**opt, "pool_max_tokens": 20}, pool_options(tasks, opt)) for opt in opts)
+    assert plain != changed
+
+
+def test_pool_options_are_the_same_whether_or_not_the_command_has_the_task() -> None:
+    tasks = ["empathy:daily_dialog", "empathy:empathetic_dialogues"]
+    assert pool_options(tasks, options()) == pool_options(tasks, {"edition": "sample"})
+
+
+def test_texts_that_are_no_paths_are_described_as_they_are() -> None:
+    opt = {"pool_max_tokens": 20, "odd": "x" * 5000, "null": "a\0b", "empty": ",,"}
+    assert source_of(["t"], opt, {"odd": opt["odd"], "null": "a\0b"}) == f"t 20 odd={'x' * 5000} null=a\0b"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def test_missing_folder_error_names_the_folder(load: Any, tmp_path: Path) -> Non
     with pytest.raises(ModelFileError) as caught:
         load(str(tmp_path / "nowhere"))
     assert f"--hf-model {tmp_path / 'nowhere'} cannot be loaded (" in message(caught)
-    assert "name a folder with a Hugging Face model" in message(caught)
+    assert "name a folder with a complete Hugging Face model" in message(caught)
     assert "pip install" not in message(caught), "that would bring another model"
 
 
@@ -84,6 +85,16 @@ def test_gguf_file_error_says_how_to_use_it(load: Any, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
         load(str(path))
     assert f"--hf-model {path} is a GGUF file: convert it to a folder, as docs/weights.md shows" in message(caught)
+
+
+@pytest.mark.parametrize("content", [b"", b"version https://git-lfs.github.com/spec/v1\n", b"half"])
+def test_weights_that_were_cut_off_are_reported_on_one_line(content: bytes, folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, broken := tmp_path / "broken")
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2] if content == b"half" else content)
+    with pytest.raises(ModelFileError, match=r"name a folder with a complete Hugging Face model") as caught:
+        load_encoder(str(broken))
+    message(caught)
 
 
 @pytest.mark.parametrize("kind", [OSError, ValueError, KeyError, RuntimeError, ImportError])
