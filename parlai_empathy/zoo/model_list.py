@@ -192,7 +192,7 @@ def _empathy() -> Iterator[ZooModel]:
     )
     yield ZooModel(
         "epitome_mpnet",
-        "MPNet, fine-tuned to judge the empathy of a reply by EPITOME's three mechanisms: larger and better than MiniLM",
+        "MPNet, fine-tuned to judge the empathy of a reply by EPITOME's three mechanisms",
         "-t empathy:epitome -m empathy:epitome --hf-model sentence-transformers/all-mpnet-base-v2 --learningrate 8e-5"
         f" {_SEED}",
         (".opt", ".dict", *_ENCODER),
