@@ -174,7 +174,6 @@ def test_reachable_ratings_per_system_is_accepted(study_of: Make, write_log: Cal
         ({"systems": {"A": "a.jsonl", "B": "c.jsonl"}}, "A and B have no context in common"),
         ({"systems": {"A": "twice.jsonl", "B": "b.jsonl"}, "kind": "likert"}, "the log of A has the item 7 twice"),
         ({"systems": {"L": "many.jsonl", "L: S": "b.jsonl"}}, "there are two named L: S"),
-        ({"systems": {"L": "blanks.jsonl", "B": "b.jsonl"}}, "there are two named L: S"),
         (
             {
                 "systems": {"check": "a.jsonl", "B": "b.jsonl"},
@@ -190,7 +189,6 @@ def test_inconsistent_logs_raise_option_error(study_of: Make, tmp_path: Path, ke
     write(tmp_path / "c.jsonl", {"context": ["y"], "reply": "c"})
     write(tmp_path / "many.jsonl", {"context": ["x"], "reply": "a", "system": "S"})
     write(tmp_path / "twice.jsonl", *({"context": [n], "reply": "a", "item": "7"} for n in "xy"))
-    write(tmp_path / "blanks.jsonl", *({"context": ["x"], "reply": "a", "system": name} for name in ("S", "S ")))
     base = LIKERT if keys.get("kind") == "likert" else PAIRWISE
     with pytest.raises(OptionError) as caught:
         items_of(study_of(base, **{"systems": {"A": "a.jsonl", "B": "b.jsonl"}, **keys}))
