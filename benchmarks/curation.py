@@ -93,7 +93,7 @@ def _compare(folder: Path, arguments: argparse.Namespace) -> None:
     print(f"plain loop  {arguments.comments / one:9,.0f} comments/s  {plain_memory:7,.0f} MB")
     print(f"curation    {arguments.comments / other:9,.0f} comments/s  {memory:7,.0f} MB")
     ratios = [a / b for a, b in zip(plain, ours, strict=True)]
-    print(f"ratio       {one / other:9.1f}  ({min(ratios):.1f} to {max(ratios):.1f})", flush=True)
+    print(f"ratio       {statistics.median(ratios):9.1f}  ({min(ratios):.1f} to {max(ratios):.1f})", flush=True)
 
 
 def _generate(folder: Path, comments: int) -> Path:

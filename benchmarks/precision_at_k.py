@@ -2,8 +2,8 @@
 
     python benchmarks/precision_at_k.py [--edition sample] [--examples 16] [--layers 1]
 
-Both evaluate the test fold as ``eval_model`` does, with the 100 candidates of each example, and must have the same
-accuracy. Ours evaluates the whole fold, and measures all three protocols at once. ParlAI would need an hour for it, so
+Both evaluate the test fold as ``eval_model`` does, with the 100 candidates of each example, and must rank the true
+replies alike. Ours evaluates the whole fold, and measures all three protocols at once. ParlAI would need an hour for it, so
 it evaluates only a part: its work is the same for each example, and examples per second are compared. ParlAI's batch
 size is 16, as many as fit into memory with their candidates. AVG BLEU, which ParlAI does not have, is left out. The
 model has one layer instead of the paper's four, to save time.
@@ -63,10 +63,11 @@ def _run(world: World, examples: float) -> dict[str, Any]:
 
 
 def _check(opt: Opt, theirs: Any, examples: int) -> None:
-    """Assert equal accuracy on the same examples, up to one example, whose scores may be nearly tied."""
+    """Assert that the true replies of the same examples have the same ranks; so few steps put hardly any first."""
     expected, found = (_run(_world(opt, agent, _THEIR_BATCH), examples) for agent in (theirs, _ours(opt)))
     assert expected["exs"] == found["exs"]
-    assert abs(float(expected["hits@1"]) - float(found["hits@1"])) <= 1 / int(found["exs"]), "the accuracies differ"
+    # Nearly tied scores may change places.
+    assert abs(float(expected["mrr"]) - float(found["mrr"])) <= 1e-3, "the ranks of the true replies differ"
 
 
 def _round(opt: Opt, theirs: Any, examples: int) -> tuple[float, float]:

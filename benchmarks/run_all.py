@@ -68,7 +68,8 @@ def _head() -> str:
     return (
         "# Benchmarks\n\n"
         "`make bench` writes this page. Each benchmark runs ours and the alternative on the same work, alternating, "
-        "at least five times each, and checks that both give the same answers; its file in `benchmarks/` says what is "
+        "at least five times each. Before, it checks that both give the same answers (in other precisions, and at near "
+        "ties, about the same); its file in `benchmarks/` says what is "
         "compared. Rates are medians; after the median ratio, the lowest and highest are given in parentheses.\n\n"
         f"Python {platform.python_version()}, {_processor()}, {os.cpu_count()} cores, {threads} threads per process, "
         f"{gpu}. On a CPU `--precision auto` means {precision} here."

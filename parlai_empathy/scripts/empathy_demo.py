@@ -14,7 +14,10 @@ class EmpathyDemo(ParlaiScript):
     def setup_args(cls) -> ParlaiParser:
         """Declare the only option: the model file."""
         parser = ParlaiParser(False, False, "Train, evaluate and question a small empathetic agent on sample dialogues")
-        parser.add_argument("-mf", "--model-file", default="empathy_demo/model", help="Where the model is kept.")
+        # Not ParlAI's `model_file`, which would add all options of the model that the file holds.
+        parser.add_argument(
+            "-mf", "--model-file", dest="demo_model", default="empathy_demo/model", help="Where the model is kept."
+        )
         parser.set_defaults(loglevel="error")  # ParlAI's log would hide the few lines of output
         return parser
 

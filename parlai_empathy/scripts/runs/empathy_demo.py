@@ -36,7 +36,7 @@ MESSAGES = (
 
 def run(opt: Opt) -> None:
     """Train (resume interrupted training, skip it if complete), answer, evaluate."""
-    model_file = opt["model_file"]
+    model_file = opt["demo_model"]
     Path(model_file).absolute().parent.mkdir(parents=True, exist_ok=True)
     if is_trained(model_file):
         print(f"1. Already trained: {model_file} (delete {model_file}* to train again)")
