@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from parlai_empathy.errors import NotComputableError
+from parlai_empathy.statistics import rank_tests
 from parlai_empathy.statistics.rank_tests import rank_sum, signed_rank
 
 quick = settings(max_examples=60)
@@ -55,17 +56,41 @@ def test_signed_rank_without_ties_matches_scipy_exact_test() -> None:
 
 
 def test_signed_rank_of_large_sample_uses_normal_approximation() -> None:
-    values = np.random.default_rng(1).integers(-3, 4, 400) * 0.5
-    known = values[values != 0]
-    # SciPy also corrects the variance for ties, and correction=True adds the same continuity correction.
-    theirs = stats.wilcoxon(known, correction=True, method="approx").pvalue
+    values = np.random.default_rng(1).normal(0.1, 1, 400)
+    theirs = stats.wilcoxon(values, correction=True, method="approx").pvalue
     found = signed_rank(values)
     assert (found.p_value, found.p) == (pytest.approx(theirs, rel=1e-6), "normal")
-    # At the largest size computed exactly, both methods agree.
-    some = known[:200]
-    exact = signed_rank(some)
-    near = stats.wilcoxon(some, correction=True, method="approx").pvalue
+    exact = signed_rank(values[:200])  # the largest size that is always exact
+    near = stats.wilcoxon(values[:200], correction=True, method="approx").pvalue
     assert (exact.p_value, exact.p) == (pytest.approx(near, rel=0.02), "exact")
+
+
+def test_signed_rank_of_better_or_worse_is_sign_test() -> None:
+    found = signed_rank([1] * 125 + [-1] * 95)
+    assert (found.p_value, found.p) == (pytest.approx(stats.binomtest(125, 220).pvalue), "exact")
+    found = signed_rank([1] * 1100)  # 2 to the power of 1,100 is more than a float can hold
+    assert (found.p_value, found.p) == (pytest.approx(0.0, abs=1e-300), "exact")
+    assert found.p_value > 0
+
+
+def test_rank_sum_of_yes_and_no_is_fishers_exact_test() -> None:
+    found = rank_sum([1] * 60 + [0] * 40, [1] * 46 + [0] * 54)
+    expected = stats.fisher_exact([[60, 40], [46, 54]]).pvalue
+    assert (found.p_value, found.p) == (pytest.approx(expected), "exact")
+
+
+def test_normal_approximation_allows_for_ties(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of tied ranks move in large steps, or in halves: a correction by a constant would be far too small."""
+    generator = np.random.default_rng(6)
+    differences = generator.integers(-2, 3, 150)
+    samples = [1] * 60 + [0] * 40, [1] * 46 + [0] * 54
+    signs = [1] * 115 + [-1] * 86
+    exact = [signed_rank(differences), signed_rank(signs), rank_sum(*samples)]
+    monkeypatch.setattr(rank_tests, "_MOST_STEPS", 0)
+    normal = [signed_rank(differences), signed_rank(signs), rank_sum(*samples)]
+    assert {each.p for each in exact} == {"exact"}
+    assert {each.p for each in normal} == {"normal"}
+    assert [each.p_value for each in normal] == pytest.approx([each.p_value for each in exact], rel=0.1)
 
 
 def test_effect_sizes_match_hand_calculation() -> None:
@@ -118,15 +143,25 @@ def test_rank_sum_p_value_is_at_most_one() -> None:
 
 def test_rank_sum_of_large_samples_uses_normal_approximation() -> None:
     generator = np.random.default_rng(4)
-    first, second = generator.integers(1, 6, 31), generator.integers(2, 7, 30)
+    first, second = generator.normal(0.5, 1, 60), generator.normal(0, 1, 50)
     found = rank_sum(first, second)
     asymptotic = stats.mannwhitneyu(first, second, method="asymptotic")
     assert (found.p_value, found.p) == (pytest.approx(asymptotic.pvalue), "normal")
-    assert found.effect == pytest.approx(2 * asymptotic.statistic / (31 * 30) - 1)
-    # At the largest size computed exactly, both methods agree.
-    exact = rank_sum(first[:30], second)
-    near = stats.mannwhitneyu(first[:30], second, method="asymptotic").pvalue
-    assert (exact.p_value, exact.p) == (pytest.approx(near, rel=0.2), "exact")
+    assert found.effect == pytest.approx(2 * asymptotic.statistic / (60 * 50) - 1)
+    # At the largest size that is always exact, both methods agree.
+    exact = rank_sum(first[:30], second[:30])
+    near = stats.mannwhitneyu(first[:30], second[:30], method="asymptotic").pvalue
+    assert (exact.p_value, exact.p) == (pytest.approx(near, rel=0.1), "exact")
+
+
+def test_rank_sum_with_small_sample_is_exact() -> None:
+    generator = np.random.default_rng(5)
+    first, second = generator.normal(1, 1, 3), generator.normal(0, 1, 320)
+    found = rank_sum(first, second)
+    assert (found.p_value, found.p) == (
+        pytest.approx(stats.mannwhitneyu(first, second, method="exact").pvalue),
+        "exact",
+    )
 
 
 @pytest.mark.parametrize(

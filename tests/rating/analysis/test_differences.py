@@ -64,7 +64,7 @@ def test_disjoint_items_are_compared_as_two_samples() -> None:
 
 def test_signature_names_p_value_method() -> None:
     generator = np.random.default_rng(2)
-    first, second = ({f"{side}{i}": [float(generator.integers(1, 6))] for i in range(31)} for side in "ab")
+    first, second = ({f"{side}{i}": [float(generator.integers(1, 6))] for i in range(61)} for side in "ab")
     assert "|pairing:none|p:normal|" in both(first, second).signature
     assert "|p:" not in both(first, second, How(test="permutation", resamples=20)).signature
     assert "|p:" not in both({"1": [3.0]}, {"1": [4.0]}).signature
