@@ -56,7 +56,9 @@ def main() -> None:
             if precision == "float32":
                 exact = _search(diverse, batch, tokens, TorchGeneratorAgent._generate)()
                 _check(exact, found)
-            assert max(abs(one[1] - two[1]) for one, two in zip(exact, found, strict=True)) <= _ROUNDING, "scores differ"
+            assert max(abs(one[1] - two[1]) for one, two in zip(exact, found, strict=True)) <= _ROUNDING, (
+                "scores differ"
+            )
             _measure(f"diverse, {precision}", theirs, _search(diverse, batch, tokens), same=False)
 
 

@@ -39,8 +39,9 @@ import json
 import math
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -105,11 +106,12 @@ def read_ratings(
             yield rating
 
 
-def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
+def by_question(ratings: Iterable[Rating], replies: Container[str] = frozenset()) -> dict[str, dict[str, list[float]]]:
     """Group the ratings by question and item, in the order of the file; each item must stand for a single reply.
 
     Texts, choices, checks, and ratings of replies that the study no longer has are left out.
 
+    :param replies: names of replies: a rating whose ``reply`` is one of them is of the item of that name.
     :raises DataError: if an item does not identify a reply: if it has ratings of several systems, of several versions
         of a study or, for one question, of several studies, or comparisons of two systems.
     """
@@ -120,6 +122,8 @@ def by_question(ratings: Iterable[Rating]) -> dict[str, dict[str, list[float]]]:
     for one in ratings:
         if one.rating is None or one.check is not None or one.kind == "choice" or one.reply == FORMER:
             continue
+        if one.reply in replies and not one.other:
+            one = replace(one, item=one.reply)
         of = systems.setdefault((one.study, one.item), (one.system,))
         if one.other or of != (one.system,):
             several = (one.system, one.other) if one.other else (*of, one.system)

@@ -16,7 +16,7 @@ from parlai_empathy.reports.plots import Curves, Grid, Interval, Intervals, Pane
 from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
 from parlai_empathy.scoring.scored import Scored, stacked
-from parlai_empathy.scoring.systems import System, SystemScores, common_items, note_on_places
+from parlai_empathy.scoring.systems import System, SystemScores, common_items, note_on_matches
 from parlai_empathy.statistics.bootstrap import bootstrap, percentile_interval
 from parlai_empathy.statistics.paired import PairedDifference, holm, paired_difference, swaps_for
 
@@ -110,7 +110,7 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
     comparisons = [one for other in others for one in _comparisons(other, first)]
     swaps = swaps_for(len(comparisons), resamples)
     found: list[tuple[str, str, PairedDifference]] = []
-    notes = {f"- {one.name}: {text}": None for one in others if (text := note_on_places(first.system, one.system))}
+    notes = {f"- {one.name}: {text}": None for one in others if (text := note_on_matches(first.system, one.system))}
     for system, metric, pairs in tqdm(comparisons, desc="comparing", disable=not comparisons):
         try:
             found.append((system, metric.title, _difference(metric, pairs, resamples, seed, swaps)))
@@ -139,7 +139,7 @@ def _comparisons(system: SystemScores, first: SystemScores) -> Iterator[tuple[st
     places = common_items(system.system, first.system)
     for key, mine in system.scores.items():
         theirs = first.scores.get(key)
-        if mine.items and theirs is not None:
+        if places and mine.items and theirs is not None:
             pairs = [(mine.items[i], theirs.items[j]) for i, j in places]
             yield system.name, mine, [pair for pair in pairs if pair[0] is not None and pair[1] is not None]
 

@@ -20,7 +20,7 @@ _NAMES = "reply, and optionally context, reference or references, emotion, syste
 
 
 def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
-    """Read one object per line: a reply with its fields, or a conversation logged by ParlAI (``dialog``).
+    """Read one object per line: a reply with its fields, or else a conversation logged by ParlAI (``dialog``).
 
     :raises DataError: if a line is not such an object.
     """
@@ -35,7 +35,7 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
             raise DataError(f"{where}: not a complete JSON object ({error}): is the file truncated?") from error
         if not isinstance(record, dict):
             raise DataError(f"{where}: {line.strip()[:40]!r} is not a JSON object: expected one with {_NAMES}")
-        if "dialog" in record:
+        if "dialog" in record and "reply" not in record:  # DailyDialog on the hub has such a column too
             yield from _conversation(record, number, where)
         else:
             names.update(dict.fromkeys(record))
@@ -56,6 +56,7 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
         for reached, line in lines:  # noqa: B007
             yield line
 
+    blank: list[LoggedReply] = []  # left out after the last row, where spreadsheets add such rows
     reader = csv.DictReader(texts(), delimiter=delimiter, strict=True)
     try:
         header = list(reader.fieldnames or ())
@@ -64,7 +65,13 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
             where = f"{path}, line {reached}"
             if None in row or None in row.values():
                 raise DataError(f"{where}: more or fewer fields than the header's {len(header)}")
-            yield _record({key: _unpacked(key, text, where) for key, text in row.items()}, reached, where)
+            record = _record({key: _unpacked(key, text, where) for key, text in row.items()}, reached, where)
+            if len(header) > 1 and not any(text.strip() for text in row.values()):
+                blank.append(record)
+                continue
+            yield from blank
+            blank.clear()
+            yield record
     except csv.Error as error:
         raise DataError(f"{path}, line {reached}: not a valid table row ({error})") from error
 

@@ -33,8 +33,8 @@ class System:
     :param replies: those that can be scored, empty ones included.
     :param no_answers: number of items without a reply to score, because the system's answer was unusable.
     :param places: each reply's index among all items; None if each item has a reply.
-    :param items: identifies what each reply answers, to compare systems; None to use its context and references, or if
-        it has neither, its name in the log, or if it has none, its index.
+    :param items: identifies what each reply answers, as its :attr:`LoggedReply.answers` do in other systems; None to
+        use what the log says.
     """
 
     name: str
@@ -51,13 +51,6 @@ class System:
     def place(self, reply: int) -> int:
         """Return a reply's index among all items, those without an answer included."""
         return reply if self.places is None else self.places[reply]
-
-    def item(self, reply: int) -> object:
-        """Return what identifies the item that a reply answers, the same for all systems."""
-        if self.items is not None:
-            return self.items[reply]
-        one = self.replies[reply]
-        return one.answers or one.item or self.place(reply)
 
     @property
     def size(self) -> int:
@@ -133,34 +126,49 @@ def score_systems(systems: Sequence[System], metrics: Mapping[str, ReplyMetric])
     return found
 
 
+def item_keys(systems: Sequence[System]) -> list[list[object]]:
+    """Return for each reply of each system what identifies the item that it answers, the same for all these systems.
+
+    That is its context and its references, as far as all the systems' logs have them; else its name; or if it has none
+    of the three, its index among all items, if all systems have equally many. A key of its own has no partner.
+    """
+    replies = [reply for one in systems if one.items is None for reply in one.replies]
+    by_context = all(any(reply.context for reply in one.replies) for one in systems)
+    by_references = all(reply.references for reply in replies if reply.context)
+    by_place = len({one.size for one in systems}) == 1
+
+    def key(system: System, place: int, reply: LoggedReply) -> object:
+        answers = reply.context if by_context else (), reply.references if by_references else ()
+        if any(answers) or reply.item:
+            return answers if any(answers) else reply.item
+        return system.place(place) if by_place and not reply.answers else (system.name, place)
+
+    return [
+        [key(one, *numbered) for numbered in enumerate(one.replies)] if one.items is None else list(one.items)
+        for one in systems
+    ]
+
+
 def common_items(first: System, second: System) -> list[tuple[int, int]]:
-    """Return pairs of indices of the two systems' replies to the same items.
+    """Return pairs of indices of the two systems' replies to the same items: see :func:`item_keys`.
 
-    Items are the same if they have the same context and references; in logs with neither, the same name; in logs
-    without names, the same index among all items, if both systems have equally many. Replies to an item that occurs
-    several times are paired in order, each once.
+    Replies to an item that occurs several times are paired in order, each once.
     """
-    replies: dict[object, list[int]] = {}
-    for reply in reversed(range(len(second.replies))):
-        replies.setdefault(second.item(reply), []).append(reply)
-    pairs = []
-    for reply in range(len(first.replies)):
-        item = first.item(reply)
-        is_place = isinstance(item, int)
-        others = replies.get(item)
-        if others and (first.size == second.size or not is_place):
-            pairs.append((reply, others.pop()))
-    return pairs
+    keys, others = item_keys([first, second])
+    places: dict[object, list[int]] = {}
+    for place in reversed(range(len(others))):
+        places.setdefault(others[place], []).append(place)
+    return [(place, places[key].pop()) for place, key in enumerate(keys) if places.get(key)]
 
 
-def note_on_places(first: System, second: System) -> str | None:
-    """Return what to know about replies that only their index can pair; None if neither system, or only one, has such.
-
-    Nothing but their order says that two such replies answer the same.
-    """
-    if not all(any(isinstance(one.item(i), int) for i in range(len(one.replies))) for one in (first, second)):
-        return None
+def note_on_matches(first: System, second: System) -> str | None:
+    """Return what to know about how the replies of two systems were matched; None if there is nothing to say."""
     nameless = "replies without context, reference and item"
-    if first.size == second.size:
-        return f"{nameless} are paired by their place in the logs"
-    return f"{nameless} are not compared, since the logs have {first.size:,} and {second.size:,}: add one of the three"
+    if all(any(not (reply.answers or reply.item) for reply in one.replies) for one in (first, second)):
+        if first.size == second.size:  # nothing but their order says that two such replies answer the same
+            return f"{nameless} are paired by their place in the logs"
+        sizes = f"{first.size:,} and {second.size:,}"
+        return f"{nameless} are not compared, since the logs have {sizes}: add one of the three"
+    if not common_items(first, second):
+        return f"no item in common with {first.name}: both logs must say alike what is answered, by context or item"
+    return None

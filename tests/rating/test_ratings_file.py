@@ -247,6 +247,20 @@ def test_by_question_leaves_out_replies_that_the_study_no_longer_has() -> None:
     }
 
 
+def test_by_question_names_replies_as_the_logs_do() -> None:
+    """In a study, an item has the same name for all systems; the column ``reply`` tells their replies apart."""
+    ratings = [
+        Rating("1", "Ann", "q", 4.0, "A", reply="A#1"),
+        Rating("1", "Ann", "q", 2.0, "B", reply="B#3"),
+        Rating("2", "Ann", "q", 5.0, "gold", reply="gold#2"),
+    ]
+    assert by_question(ratings, {"A#1", "B#3"}) == {"q": {"A#1": [4.0], "B#3": [2.0], "2": [5.0]}}
+    with pytest.raises(DataError, match="item '1' is rated for 'A' and for 'B'"):
+        by_question(ratings)
+    with pytest.raises(DataError, match="item '1' is rated for 'A' and for 'B'"):
+        by_question([Rating("1", "Ann", "q", 1.0, "A", "B", reply="A#1", other_reply="B#3")], {"A#1", "B#3"})
+
+
 def test_by_question_rejects_item_rated_in_two_versions() -> None:
     first, other = (Rating("1", "Ann", "q", 4.0, "A", study="s", version=version) for version in ("1a", "2b"))
     message = (

@@ -257,7 +257,7 @@ def test_incomparable_systems_are_noted() -> None:
     assert table is not None
     assert table.rows == []
     assert table.notes[:2] == [
-        "- apart, M: no comparison: no item has a value for both systems",
+        "- apart: no item in common with first: both logs must say alike what is answered, by context or item",
         "- once, M: no comparison: 1 and 1 items; at least two common ones are needed",
     ]
 

@@ -136,6 +136,13 @@ def test_csv_cells_may_hold_json_lists() -> None:
     assert from_csv(text, "\t") == [LoggedReply("a", ("x", "y"), ("p", "q"), line=2), LoggedReply("b", line=3)]
 
 
+def test_blank_rows_after_the_last_are_left_out() -> None:
+    """Spreadsheets write them; elsewhere such a row is an empty reply, which counts."""
+    found = from_csv("reply,context\na,x\n,\nb,y\n,\n , \n", ",")
+    assert [(one.reply, one.context) for one in found] == [("a", ("x",)), ("", ()), ("b", ("y",))]
+    assert [one.reply for one in from_csv('reply\na\n""\n', ",")] == ["a", ""]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -241,6 +248,11 @@ def test_conversation_context_continues_with_labels() -> None:
         LoggedReply("x", ("a", "b"), ("c",), "sad", "", line=1),
         LoggedReply("y", ("a", "b", "c", "d"), ("e", "E"), None, "", line=1),
     ]
+
+
+def test_record_with_a_reply_is_no_conversation() -> None:
+    """DailyDialog on the Hugging Face hub has a column of this name, which scripts copy to their output."""
+    assert from_json({"dialog": ["Hi there", "How are you?"], "reply": "Fine."}) == [LoggedReply("Fine.", line=1)]
 
 
 def test_conversation_context_without_labels_uses_model_replies() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from parlai_empathy.errors import EmpathyError, MissingDependencyError, NotComputableError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
-from parlai_empathy.scoring.systems import System, common_items, note_on_places, score_systems, systems_of
+from parlai_empathy.scoring.systems import System, common_items, note_on_matches, score_systems, systems_of
 from parlai_empathy.scoring.word_metrics import Length, Variety, Words
 
 
@@ -109,7 +109,30 @@ def asked(*contexts: str, reference: str = "") -> System:
 def test_common_items_match_on_context_and_references() -> None:
     assert common_items(asked("a", "b", "c"), asked("c", "d", "a")) == [(0, 2), (2, 0)]
     assert common_items(asked("a", reference="x"), asked("a", reference="y")) == []
-    assert common_items(asked("a", reference="x"), asked("a")) == []
+
+
+def test_items_match_on_what_both_logs_have() -> None:
+    assert common_items(asked("a", "b", reference="x"), asked("b", "a")) == [(0, 1), (1, 0)]
+    partly = System("s", [LoggedReply("r", ("a",), ("x",)), LoggedReply("r", ("b",))])
+    assert common_items(partly, asked("b", "a", reference="x")) == [(0, 1), (1, 0)]
+    named = System("s", [LoggedReply("r", ("a",), item="1"), LoggedReply("r", ("b",), item="2")])
+    assert common_items(named, System("s", [LoggedReply("r", item="2"), LoggedReply("r", item="1")])) == [
+        (0, 1),
+        (1, 0),
+    ]
+    questions = [System("s", [LoggedReply("r", (), (one,)) for one in texts]) for texts in ("xy", "yx")]
+    assert common_items(*questions) == [(0, 1), (1, 0)]
+
+
+def test_logs_without_items_in_common_get_a_note() -> None:
+    """Contexts say what is answered, so their order in the log says nothing."""
+    unnamed = System("t", replies("x", "y"))
+    assert common_items(asked("a", "b"), unnamed) == []
+    assert (
+        note_on_matches(asked("a", "b"), unnamed)
+        == "no item in common with s: both logs must say alike what is answered, by context or item"
+    )
+    assert note_on_matches(asked("a"), asked("a", "b")) is None
 
 
 def test_repeated_items_are_paired_in_order() -> None:
@@ -120,15 +143,15 @@ def test_items_without_context_and_references_are_paired_by_name() -> None:
     a, b = (System("s", [LoggedReply("r", item=item) for item in items]) for items in (["1", "2", "3"], ["3", "1"]))
     assert common_items(a, b) == [(0, 1), (2, 0)]
     assert common_items(a, System("s", replies("x", "y", "z"))) == []
-    assert note_on_places(a, b) is None
-    assert note_on_places(a, System("s", replies("x", "y", "z"))) is None
+    assert note_on_matches(a, b) is None
+    assert "no item in common" in (note_on_matches(a, System("s", replies("x", "y", "z"))) or "")
 
 
 def test_items_without_anything_are_paired_by_position() -> None:
     first, second = System("a", replies("x", "y")), System("b", replies("p", "q"))
     assert common_items(first, second) == [(0, 0), (1, 1)]
     assert (
-        note_on_places(first, second)
+        note_on_matches(first, second)
         == "replies without context, reference and item are paired by their place in the logs"
     )
     assert common_items(System("a", replies("x")), asked("a")) == []
@@ -137,7 +160,7 @@ def test_items_without_anything_are_paired_by_position() -> None:
 def test_logs_of_different_lengths_are_not_paired_by_position() -> None:
     first, second = System("a", replies("x", "y", "z")), System("b", replies("p", "q"))
     assert common_items(first, second) == []
-    note = note_on_places(first, second)
+    note = note_on_matches(first, second)
     assert note is not None
     assert note.endswith("are not compared, since the logs have 3 and 2: add one of the three")
     named = [LoggedReply("r", item="1")]

@@ -12,6 +12,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.train_model import TrainModel
 from PIL import Image
 from processes import parlai_command
+from scipy.stats import spearmanr
 from tiny_generators import write_language_model
 from tiny_judge import train_judge, write_bert
 
@@ -163,6 +164,20 @@ def test_full_report_is_printed_and_saved(
     assert [item["item"] for item in items] == [item for item, _ in ratings]
     assert {"epitome_er", "diff_er", "emo_acc", "intent_acc", "endex", "fluency", "nidf", "judge_rel"} <= set(items[0])
     assert [(item["turn"], item["emotion"]) for item in items[:2]] == [(2, "proud"), (4, "sad")]
+
+
+def test_exported_ratings_of_a_study_are_matched(tmp_path: Path) -> None:
+    """In the export of a study, items are numbered, and replies have the names that this command gives them."""
+    for name, replies in (("A", ("a", "a a", "a a a")), ("B", ("b b", "b b b b", "b"))):
+        log = "".join(json.dumps({"context": [f"c{n}"], "reply": text}) + "\n" for n, text in enumerate(replies))
+        (tmp_path / f"{name}.jsonl").write_text(log)
+    rows = [f"{n},{system},Ann,{n + (system == 'B')},{system}#{n}\n" for system in "AB" for n in (1, 2, 3)]
+    (tmp_path / "ratings.csv").write_text("item,system,rater,rating,reply\n" + "".join(rows))
+    logs = [f"{name}={tmp_path / name}.jsonl" for name in "AB"]
+    report = score(*logs, metrics=["length"], ratings=str(tmp_path / "ratings.csv"))
+    row = cells(report, -1)["people: rating"]
+    assert row["rated replies"] == 6
+    assert row["words a reply"] == pytest.approx(spearmanr([1, 2, 3, 2, 4, 1], [1, 2, 3, 2, 3, 4]).statistic)
 
 
 def test_scores_do_not_depend_on_other_logs(

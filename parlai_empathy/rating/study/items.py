@@ -7,14 +7,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from parlai_empathy.errors import DataError, NotComputableError, OptionError
 from parlai_empathy.rating.study.study import GOLD, Check, Study
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
-from parlai_empathy.scoring.systems import System, systems_of
+from parlai_empathy.scoring.systems import System, item_keys, systems_of
 
 CHECK = "check"
 """The system name of gold checks; in pairs, the other system is ``check_other``."""
@@ -26,8 +26,8 @@ CHAT = "chat"
 class Item:
     """One thing to judge: a reply, a pair of replies, a whole dialogue (its last turn is the reply), or a chat.
 
-    :param name: in files of ratings: the same for all systems that reply to a context, unless the logs name it
-        differently.
+    :param name: in files of ratings: the same for all systems that reply to a context. It is a number, unless all logs
+        give the context the same name.
     :param subject: identifies what a rater may see only once: the context, whichever system replied to it.
     :param system: the system that gave ``reply``; in a chat, the model.
     :param reply: empty if the system gave no reply, and in a chat.
@@ -87,7 +87,6 @@ def items_of(study: Study) -> list[Item]:
     else:
         replies = _replies(study)
         items = list(_pairs(study, replies) if study.kind == "pairwise" else _singles(study, replies))
-        _check_names(study, items)
     _check_enough(study, items)
     return [*items, *(_check(number, check) for number, check in enumerate(study.checks, start=1))]
 
@@ -96,7 +95,7 @@ def _singles(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
     for system, ones in replies.items():
         for one in ones:
             context, subject = _context(study, one.logged), _subject(study, one)
-            yield Item(one.logged.item or one.number, subject, system, one.logged.reply, context, source=one.source)
+            yield Item(one.number, subject, system, one.logged.reply, context, source=one.source)
 
 
 def _pairs(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
@@ -115,7 +114,7 @@ def _pairs(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[Item]:
             )
         for one, their in both:
             yield Item(
-                one.logged.item or one.number,
+                one.number,
                 _subject(study, one),
                 system,
                 one.logged.reply,
@@ -152,8 +151,12 @@ def _replies(study: Study) -> dict[str, list[_Reply]]:
             f"{study.where}: systems: {CHECK} is the name of the gold checks: give the system another one"
         )
     numbers: dict[object, str] = {}
-    replies = {system.name: list(_numbered(study, system, numbers)) for system in systems}
-    return {**replies, GOLD: list(_gold(study, replies))} if study.gold else replies
+    keys = item_keys(systems)
+    replies = {
+        system.name: list(_numbered(study, system, keys_of_one, numbers))
+        for system, keys_of_one in zip(systems, keys, strict=True)
+    }
+    return _named({**replies, GOLD: list(_gold(study, replies))} if study.gold else replies)
 
 
 def _systems(name: str, file: str) -> list[System]:
@@ -163,14 +166,25 @@ def _systems(name: str, file: str) -> list[System]:
         raise DataError(f"{file}: {error}") from error
 
 
-def _numbered(study: Study, system: System, numbers: dict[object, str]) -> Iterator[_Reply]:
+def _named(replies: dict[str, list[_Reply]]) -> dict[str, list[_Reply]]:
+    """Number the replies by the logs' names for what they answer, if all systems give it the same name."""
+    given: dict[str, set[str]] = {}
+    for one in chain.from_iterable(replies.values()):
+        given.setdefault(one.number, set()).add(one.logged.item)
+    names = {number: min(each) for number, each in given.items() if len(each) == 1}
+    if len(names) < len(given) or "" in names.values() or len({*names.values()}) < len(names):
+        return replies
+    return {system: [one._replace(number=names[one.number]) for one in ones] for system, ones in replies.items()}
+
+
+def _numbered(study: Study, system: System, keys: Sequence[object], numbers: dict[object, str]) -> Iterator[_Reply]:
     seen: Counter[object] = Counter()
     for place in _judged(study, system):
         one = system.replies[place]
         if study.whole_dialogues:
             key: object = sum(seen.values())  # dialogues of two systems share no context: pair them by position
         else:
-            key = one.context or one.references or system.place(place)  # not every log has references
+            key = keys[place]
         seen[key] += 1
         number = numbers.setdefault((key, seen[key]), str(len(numbers) + 1))
         yield _Reply(number, one.item or f"{system.name}#{system.place(place) + 1}", one)
@@ -213,13 +227,6 @@ def _subject(study: Study, one: _Reply) -> str:
 
 def _digest(texts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
-
-
-def _check_names(study: Study, items: Sequence[Item]) -> None:
-    """Check that item names are unique within each system or pair."""
-    names = Counter((item.arm, item.name) for item in items)
-    if twice := next((pair for pair, count in names.items() if count > 1), None):
-        raise OptionError(f"{study.where}: systems: the log of {twice[0]} has the item {twice[1]} twice: rename one")
 
 
 def _check_enough(study: Study, items: Sequence[Item]) -> None:

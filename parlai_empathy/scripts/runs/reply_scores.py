@@ -31,7 +31,7 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
 
     :param failed: one line for each system that is left out.
     """
-    ratings = _ratings(opt) if opt.get("ratings") else None
+    ratings = _ratings(opt, systems) if opt.get("ratings") else None
     if ratings is not None:
         responses.check_rated(systems, ratings)  # fail before scoring, not after
     metrics, left_out = reply_metrics(opt["metrics"], _needs(opt))
@@ -52,8 +52,9 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
     return Report(title, [*tables, *more], [*side_by_side, *plots], responses.records(scores))
 
 
-def _ratings(opt: Opt) -> dict[str, dict[str, list[float]]]:
-    return by_question(included(ratings_of(opt["ratings"], skip_bad_rows=opt["skip_bad_rows"])))
+def _ratings(opt: Opt, systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
+    names = {name for one in systems for name in responses.item_names(one)}
+    return by_question(included(ratings_of(opt["ratings"], skip_bad_rows=opt["skip_bad_rows"])), names)
 
 
 def _needs(opt: Opt) -> Needs:

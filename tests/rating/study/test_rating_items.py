@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -84,6 +84,39 @@ def test_items_without_contexts_are_matched_by_reference(study_of: Make, tmp_pat
     b = write(tmp_path / "b.jsonl", *({"reply": f"b {text}", "reference": text} for text in "yx"))
     items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
     assert [(one.reply, one.other_reply) for one in items] == [("a x", "b x"), ("a y", "b y")]
+
+
+def test_items_without_contexts_are_matched_by_name(study_of: Make, tmp_path: Path) -> None:
+    a = write(tmp_path / "a.jsonl", *({"reply": f"a{n}", "item": n} for n in "123"))
+    b = write(tmp_path / "b.jsonl", *({"reply": f"b{n}", "item": n} for n in "31"))
+    items = items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
+    assert [(one.name, one.reply, one.other_reply) for one in items] == [("1", "a1", "b1"), ("3", "a3", "b3")]
+
+
+def test_logs_of_different_lengths_are_not_matched_by_position(study_of: Make, tmp_path: Path) -> None:
+    a = write(tmp_path / "a.jsonl", *({"reply": f"a{n}"} for n in "123"))
+    b = write(tmp_path / "b.jsonl", *({"reply": f"b{n}"} for n in "31"))
+    assert len({one.name for one in items_of(study_of(LIKERT, systems={"A": a, "B": b}))}) == 5
+    with pytest.raises(OptionError, match="A and B have no context in common"):
+        items_of(study_of(PAIRWISE, systems={"A": a, "B": b}))
+
+
+@pytest.mark.parametrize(("of_a", "of_b"), [("01", "10"), (("A-0", "A-1"), ("B-0", "B-1")), ("01", ("", ""))])
+def test_names_that_differ_between_logs_do_not_name_items(
+    study_of: Make, tmp_path: Path, of_a: Sequence[str], of_b: Sequence[str]
+) -> None:
+    """Ratings of replies to the same context are compared by the item's name."""
+    a = write(
+        tmp_path / "a.jsonl", *({"context": [c], "reply": "a", "item": n} for c, n in zip("xy", of_a, strict=True))
+    )
+    b = write(
+        tmp_path / "b.jsonl", *({"context": [c], "reply": "b", "item": n} for c, n in zip("xy", of_b, strict=True))
+    )
+    items = items_of(study_of(LIKERT, systems={"A": a, "B": b}))
+    assert [(one.system, one.name, one.context) for one in items] == [
+        (system, name, (context,)) for system in "AB" for name, context in zip("12", "xy", strict=True)
+    ]
+    assert [one.source for one in items[:2]] == list(of_a)
 
 
 def test_item_names_in_logs_are_kept(study_of: Make, tmp_path: Path) -> None:
@@ -172,7 +205,6 @@ def test_reachable_ratings_per_system_is_accepted(study_of: Make, write_log: Cal
         ({"pairs": [["A", "C"]]}, "pairs: there is no system 'C'; the systems are A, B"),
         ({"systems": {"A": "a.jsonl"}}, "pairs need two, but there is only A"),
         ({"systems": {"A": "a.jsonl", "B": "c.jsonl"}}, "A and B have no context in common"),
-        ({"systems": {"A": "twice.jsonl", "B": "b.jsonl"}, "kind": "likert"}, "the log of A has the item 7 twice"),
         ({"systems": {"L": "many.jsonl", "L: S": "b.jsonl"}}, "there are two named L: S"),
         (
             {
@@ -188,10 +220,8 @@ def test_inconsistent_logs_raise_option_error(study_of: Make, tmp_path: Path, ke
     write(tmp_path / "b.jsonl", {"context": ["x"], "reply": "b"})
     write(tmp_path / "c.jsonl", {"context": ["y"], "reply": "c"})
     write(tmp_path / "many.jsonl", {"context": ["x"], "reply": "a", "system": "S"})
-    write(tmp_path / "twice.jsonl", *({"context": [n], "reply": "a", "item": "7"} for n in "xy"))
-    base = LIKERT if keys.get("kind") == "likert" else PAIRWISE
     with pytest.raises(OptionError) as caught:
-        items_of(study_of(base, **{"systems": {"A": "a.jsonl", "B": "b.jsonl"}, **keys}))
+        items_of(study_of(PAIRWISE, **{"systems": {"A": "a.jsonl", "B": "b.jsonl"}, **keys}))
     assert message in str(caught.value)
 
 
