@@ -7,7 +7,8 @@ test fold in one batch. The first comparison is plain beam search, to the end of
 replies. In the second, ours is diverse beam search with one hypothesis per group. It would end at other lengths, so all
 replies are given the same number of tokens, to make the work equal; and ours must generate the same as the same search
 in ParlAI's own loop, one example and one group at a time. ParlAI computes in float32, its default; ours in float32 and
-in the precision of ``--precision auto``, whose replies must have nearly the same scores. Rates count the tokens of the best replies.
+in the precision of ``--precision auto``, whose replies must have nearly the same scores. Rates count the tokens of the
+best replies.
 """
 
 from __future__ import annotations

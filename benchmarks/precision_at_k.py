@@ -3,10 +3,10 @@
     python benchmarks/precision_at_k.py [--edition sample] [--examples 16] [--layers 1]
 
 Both evaluate the test fold as ``eval_model`` does, with the 100 candidates of each example, and must rank the true
-replies alike. Ours evaluates the whole fold, and measures all three protocols at once. ParlAI would need an hour for it, so
-it evaluates only a part: its work is the same for each example, and examples per second are compared. ParlAI's batch
-size is 16, as many as fit into memory with their candidates. AVG BLEU, which ParlAI does not have, is left out. The
-model has one layer instead of the paper's four, to save time.
+replies alike. Ours evaluates the whole fold, and measures all three protocols at once. ParlAI would need an hour for
+it, so it evaluates only a part: its work is the same for each example, and examples per second are compared. ParlAI's
+batch size is 16, as many as fit into memory with their candidates. AVG BLEU, which ParlAI does not have, is left out.
+The model has one layer instead of the paper's four, to save time.
 """
 
 from __future__ import annotations
