@@ -41,7 +41,6 @@ import reprlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -122,26 +121,25 @@ def by_question(ratings: Iterable[Rating], replies: Container[str] = frozenset()
     for one in ratings:
         if one.rating is None or one.check is not None or one.kind == "choice" or one.reply == FORMER:
             continue
-        if one.reply in replies and not one.other:
-            one = replace(one, item=one.reply)
-        of = systems.setdefault((one.study, one.item), (one.system,))
+        item = one.reply if one.reply in replies and not one.other else one.item
+        of = systems.setdefault((one.study, item), (one.system,))
         if one.other or of != (one.system,):
             several = (one.system, one.other) if one.other else (*of, one.system)
             raise DataError(
-                f"item {one.item!r} is rated for {several[0]!r} and for {several[1]!r}, so its name alone does not "
+                f"item {item!r} is rated for {several[0]!r} and for {several[1]!r}, so its name alone does not "
                 "identify the reply: give each reply its own item, or use parlai ratings_report --items"
             )
-        if (version := versions.setdefault((one.study, one.item), one.version)) != one.version:
+        if (version := versions.setdefault((one.study, item), one.version)) != one.version:
             raise DataError(
-                f"item {one.item!r} is rated in the versions {version!r} and {one.version!r} of the study, where it "
+                f"item {item!r} is rated in the versions {version!r} and {one.version!r} of the study, where it "
                 "may be a different reply: keep the rows of one version"
             )
-        if (study := studies.setdefault((one.question, one.item), one.study)) != one.study:
+        if (study := studies.setdefault((one.question, item), one.study)) != one.study:
             raise DataError(
-                f"item {one.item!r} is rated in the studies {study!r} and {one.study!r}, where it may be a different "
+                f"item {item!r} is rated in the studies {study!r} and {one.study!r}, where it may be a different "
                 "reply: keep the rows of one study"
             )
-        questions.setdefault(one.question, {}).setdefault(one.item, []).append(one.rating)
+        questions.setdefault(one.question, {}).setdefault(item, []).append(one.rating)
     return questions
 
 

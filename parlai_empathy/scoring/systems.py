@@ -132,9 +132,9 @@ def item_keys(systems: Sequence[System]) -> list[list[object]]:
     That is its context and its references, as far as all the systems' logs have them; else its name; or if it has none
     of the three, its index among all items, if all systems have equally many. A key of its own has no partner.
     """
-    replies = [reply for one in systems if one.items is None for reply in one.replies]
-    by_context = all(any(reply.context for reply in one.replies) for one in systems)
-    by_references = all(reply.references for reply in replies if reply.context)
+    given = any(one.items is not None for one in systems)  # then the others' answers are needed in full
+    by_context = given or all(any(reply.context for reply in one.replies) for one in systems)
+    by_references = given or all(reply.references for one in systems for reply in one.replies if reply.context)
     by_place = len({one.size for one in systems}) == 1
 
     def key(system: System, place: int, reply: LoggedReply) -> object:

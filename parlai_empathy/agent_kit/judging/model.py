@@ -108,7 +108,7 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
     @classmethod
     def history_class(cls) -> type[History]:
         """Return a history class that keeps texts only."""
-        return _Texts
+        return Texts
 
     def vectorize(self, obs: Message, history: Any, **kwargs: Any) -> Message:
         """Store the conversation's lines; they are tokenized once the pairs of the batch are known."""
@@ -173,7 +173,7 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
         return numbers
 
 
-class _Texts(History):
+class Texts(History):
     """A ParlAI history without token ids, which judges do not need."""
 
     def parse(self, text: str) -> list[int]:

@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, pairs_of
+from parlai_empathy.agent_kit.judging.model import Texts
 from parlai_empathy.agent_kit.options.common import check_at_least
 from parlai_empathy.agent_kit.options.presets import refine_defaults
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
@@ -28,6 +29,7 @@ from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.rerank.example_count import evaluated
 from parlai_empathy.agents.rerank.training_candidates import block_of, hard_candidates
+from parlai_empathy.agents.retrieval.conversation import Conversation, without_repeats
 from parlai_empathy.agents.retrieval.replies import pool_tasks, training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
@@ -158,6 +160,17 @@ class RerankAgent(TextClassifierAgent):
         """Return False: messages are always answered with a reply, also in a chat."""
         return False
 
+    @classmethod
+    def history_class(cls) -> type[_Texts]:
+        """Return a history of texts that knows everything said."""
+        return _Texts
+
+    def vectorize(self, obs: Message, history: _Texts, **kwargs: Any) -> Message:
+        """Also tell what was said in the conversation (``said``)."""
+        obs = super().vectorize(obs, history, **kwargs)
+        obs.force_set("said", history.said)
+        return obs
+
     def is_valid(self, obs: Message) -> bool:
         """Whether the message needs an answer; one with empty text does, too."""
         return not obs.is_padding() and "lines" in obs
@@ -249,11 +262,7 @@ class RerankAgent(TextClassifierAgent):
         ranked = self._ordered(contexts, pool.encodings, observations, [pool.texts] * len(observations))
         if not self.opt.get("interactive_mode"):
             return ranked
-        # As ParlAI's rankers do: do not repeat a line of the conversation, unless there is nothing else to say.
-        said = [set(obs["lines"]) for obs in observations]
-        return [
-            [text for text in texts if text not in lines] or texts for texts, lines in zip(ranked, said, strict=True)
-        ]
+        return without_repeats(ranked, observations)
 
     # --- metrics ------------------------------------------------------------------------------------------------------
 
@@ -326,6 +335,10 @@ class RerankAgent(TextClassifierAgent):
         """Reset ParlAI's metrics and the examples seen."""
         super().reset_metrics()
         self._blocks = None
+
+
+class _Texts(Conversation, Texts):
+    """Texts, and everything said."""
 
 
 @dataclass(frozen=True)

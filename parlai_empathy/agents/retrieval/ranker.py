@@ -22,6 +22,7 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from parlai_empathy.agents.retrieval.conversation import Conversation, without_repeats
 from parlai_empathy.agents.retrieval.pool import Pool, load_or_build, load_pool, try_save
 from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
 from parlai_empathy.agents.retrieval.replies import (
@@ -217,6 +218,19 @@ class PoolRanker(TorchRankerAgent):
                 encodings[chosen] = self.encode_candidates(tokens.to(self.device)).cpu()
         return encodings.to(self.device)
 
+    # --- conversation ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def history_class(cls) -> type[Conversation]:
+        """Return a history that knows everything said."""
+        return Conversation
+
+    def vectorize(self, obs: Message, history: Conversation, **kwargs: Any) -> Message:
+        """Also tell what was said in the conversation (``said``): a batch has messages of several."""
+        obs = super().vectorize(obs, history, **kwargs)
+        obs.force_set("said", history.said)
+        return obs
+
     # --- evaluation --------------------------------------------------------------------------------------------------
 
     def eval_step(self, batch: Batch) -> Output | None:
@@ -244,7 +258,7 @@ class PoolRanker(TorchRankerAgent):
         pool, most = self.pool(), self.opt["cap_num_predictions"]
         scores, ranked = best_replies(pool, self._pool_index(), self.encode_contexts(batch), most)
         if self.opt.get("repeat_blocking_heuristic", True):
-            ranked = self.block_repeats(ranked)
+            ranked = without_repeats(ranked, batch.observations)
         among = self.opt["topk"] if self.opt.get("inference") == "topk" else 1
         chosen = [random.choice(texts[:among]) for texts in ranked]
         return Output(chosen, ranked, sorted_scores=scores.cpu() if self.opt.get("return_cand_scores") else None)
@@ -377,8 +391,8 @@ class PoolRanker(TorchRankerAgent):
         self.num_fixed_candidates = len(pool.texts) if pool else 0
 
     def block_repeats(self, cand_preds: list[list[str]]) -> list[list[str]]:
-        """As ParlAI does, do not repeat a line of the conversation, unless there is nothing else to say."""
-        return [blocked or all_ for blocked, all_ in zip(super().block_repeats(cand_preds), cand_preds, strict=True)]
+        """Return the replies as they are: ParlAI calls this in evaluations, where the true reply may repeat a line."""
+        return cand_preds
 
     def share(self) -> dict[str, Any]:
         """Also share the pool and its index with copies of this agent, for batches or self-chat."""

@@ -367,9 +367,28 @@ def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str
 
 
 def test_chat_does_not_repeat_a_reply(model_file: Path) -> None:
+    """Neither of the turns that the model still reads, nor of those before them."""
     agent = chat_agent(model_file)
-    replies = talk(agent, ["I feel so sad about it."] * 2)
-    assert replies[0] != replies[1]
+    messages = ["I feel so sad about it."] * (2 * agent.opt["history_size"])
+    replies = talk(agent, messages)
+    assert len({*replies}) == len(messages)
+    agent.reset()
+    assert talk(agent, messages[:1]) == replies[:1]
+
+
+def test_replies_of_a_batch_depend_on_their_own_conversations(model_file: Path) -> None:
+    agent = chat_agent(model_file)
+    messages = ["I feel so sad about it.", "My dog died.", "I feel so sad about it."]
+    expected = talk(agent, messages)
+    agent.reset()
+    talk(agent, messages[:1])  # the agent that answers for all of them has a conversation of its own
+    clones = [agent.clone(), agent.clone()]
+    for message, reply in zip(messages, expected, strict=True):
+        observed = [one.observe({"text": message, "episode_done": False}) for one in clones]
+        replies = agent.batch_act(observed)
+        assert [each["text"] for each in replies] == [reply, reply]
+        for one, each in zip(clones, replies, strict=True):
+            one.self_observe(each)
 
 
 def test_single_reply_pool_may_repeat_in_chat(model_file: Path, tmp_path: Path) -> None:
