@@ -67,9 +67,9 @@ class Source:
 
     @property
     def file_names(self) -> list[str]:
-        """The files' names on a mirror: without their folders, unless two names would be the same."""
-        bare = [PurePosixPath(file).name for file in self.files]
-        return bare if len(set(bare)) == len(bare) else list(self.files)
+        """The files' names on a mirror: without their folder, unless they are in several."""
+        paths = [PurePosixPath(file) for file in self.files]
+        return [path.name for path in paths] if len({path.parent for path in paths}) == 1 else list(self.files)
 
     @property
     def on_mirror(self) -> str:

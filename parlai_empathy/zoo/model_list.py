@@ -30,6 +30,13 @@ def _copy(part: str, *more: str) -> tuple[str, ...]:
 _COPIES = {"prepend": _copy("classifier"), "multitask": (), "ensemble": _copy("base") + _copy("classifier")}
 
 _ACCURACY = "emotion accuracy from the situation"
+# What the pretrained models were trained on, according to their own cards and papers. MiniLM and MPNet are the
+# sentence-transformers of these names, trained on the same 1.17 billion pairs, 0.73 billion of them from Reddit.
+_PAIRS = "over a billion pairs of texts, most of them from Reddit"
+_BERTS = "books and Wikipedia"
+_TWEETS = "tweets"
+_NEWSGROUPS = "20 Newsgroups"
+
 _NO_REDDIT = "The paper's model was pretrained on 1.7 billion Reddit conversations; this one is not."
 _DEEPMOJI = "It is initialised from the folder of `zoo:empathy/published_deepmoji/pytorch_model.bin`, which must exist."
 _WITH_DEEPMOJI = (
@@ -44,6 +51,11 @@ _BASES = {  # the two reply agents that prepend, multitask and ensemble extend
 }
 _PUBLISHED = "https://dl.fbaipublicfiles.com/parlai/empatheticdialogues/models"
 _BEGIN = "A file for `--init-model {path}`: it is not a complete ParlAI model, and comes without a dictionary."
+
+
+def _after(pretraining: str, data: str = ZooModel.data) -> str:
+    """Return the training data of a model that starts from, or contains, a model trained on other texts."""
+    return f"{pretraining}, and {data}"
 
 
 def _retrieval() -> Iterator[ZooModel]:
@@ -84,6 +96,7 @@ def _retrieval() -> Iterator[ZooModel]:
         _POOL + _ENCODER,
         {"P@1,100": 65.92},
         remark=_NO_REDDIT,
+        data=_after(_BERTS),
     )
     yield ZooModel(
         "retrieval_minilm",
@@ -92,6 +105,7 @@ def _retrieval() -> Iterator[ZooModel]:
         f"--max-train-steps 505 --warmup-updates 50 --num-epochs 2 {_SEED}",
         _POOL + _ENCODER,
         measured={"P@1,100": 51.98, "AVG BLEU": 5.52},
+        data=_after(_PAIRS),
     )
     yield ZooModel(
         "rerank_minilm",
@@ -101,6 +115,7 @@ def _retrieval() -> Iterator[ZooModel]:
         remark="This training has not been run to its end. After shorter runs it was about as good as its retriever: "
         "48.3 % against 48.6 % after 250 steps of 32 replies, and with a weaker retriever 46.3 % against 45.6 % "
         "after 628 (P@1,100 `inline` on the first 2,048 test examples).",
+        data=_after(_PAIRS),
     )
 
 
@@ -135,11 +150,10 @@ def _classifiers() -> Iterator[ZooModel]:
         "fastText classifier of a text's topic, one of 20 newsgroups (the paper's classifier for TopicPrepend)",
         f"-t empathy:newsgroups -m empathy:fasttext {_SEED}",
         measured={"accuracy": 58.02},
-        data="20 Newsgroups",
+        data=_NEWSGROUPS,
     )
     deepmoji = f"{_SITUATION} -m empathy:deepmoji"
     published = f"{deepmoji} --deepmoji-weights data/models/empathy/published_deepmoji --finetuning"
-    data = f"tweets, and {ZooModel.data}"
     yield ZooModel(
         "deepmoji_new",
         "Small DeepMoji network, trained from scratch to classify the emotion of a situation",
@@ -152,7 +166,7 @@ def _classifiers() -> Iterator[ZooModel]:
         "DeepMoji as published, with a new last layer that classifies the emotion of a situation",
         f"{published} last {_SEED}",
         remark=_DEEPMOJI,
-        data=data,
+        data=_after(_TWEETS),
     )
     yield ZooModel(
         "deepmoji_tuned",
@@ -160,7 +174,7 @@ def _classifiers() -> Iterator[ZooModel]:
         f"{published} chain-thaw {_SEED}",
         paper={_ACCURACY: 48.0},
         remark=_DEEPMOJI,
-        data=data,
+        data=_after(_TWEETS),
     )
     yield ZooModel(
         "text_classifier_emotion",
@@ -169,6 +183,7 @@ def _classifiers() -> Iterator[ZooModel]:
         f"--max-train-steps 765 --warmup-updates 50 --num-epochs 5 --validation-metric accuracy {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={_ACCURACY: 54.12},
+        data=_after(_PAIRS),
     )
     yield ZooModel(
         "text_classifier_go_emotions",
@@ -176,7 +191,7 @@ def _classifiers() -> Iterator[ZooModel]:
         f"-t empathy:go_emotions -m empathy:text_classifier --num-epochs 3 --max-tokens 64 {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={"accuracy": 62.93},
-        data="GoEmotions, comments from Reddit (CC BY 4.0)",
+        data=_after(_PAIRS, "GoEmotions, comments from Reddit (CC BY 4.0)"),
     )
 
 
@@ -188,7 +203,7 @@ def _empathy() -> Iterator[ZooModel]:
         f"-t empathy:epitome -m empathy:epitome {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={"ER accuracy": 76.55, "IP accuracy": 80.46, "EX accuracy": 92.18},
-        data="EPITOME's Reddit part (for non-commercial research only)",
+        data=_after(_PAIRS, "EPITOME's Reddit part (for non-commercial research only)"),
     )
     yield ZooModel(
         "epitome_mpnet",
@@ -197,7 +212,7 @@ def _empathy() -> Iterator[ZooModel]:
         f" {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={"ER accuracy": 80.13, "IP accuracy": 83.39, "EX accuracy": 91.21},
-        data="EPITOME's Reddit part (for non-commercial research only)",
+        data=_after(_PAIRS, "EPITOME's Reddit part (for non-commercial research only)"),
     )
     yield ZooModel(
         "text_classifier_intent",
@@ -206,7 +221,9 @@ def _empathy() -> Iterator[ZooModel]:
         f"linear --max-train-steps 835 --warmup-updates 50 --num-epochs 3 --validation-metric accuracy {_SEED}",
         (".opt", ".dict", *_ENCODER),
         measured={"accuracy": 95.66},
-        data="EmpatheticIntents, utterances from EmpatheticDialogues (CC BY-NC 4.0: non-commercial use only)",
+        data=_after(
+            _PAIRS, "EmpatheticIntents, utterances from EmpatheticDialogues (CC BY-NC 4.0: non-commercial use only)"
+        ),
     )
 
 
@@ -235,12 +252,14 @@ def _parts(base: str) -> Iterator[ZooModel]:
         ),
     )
     for name, title, part, options in parts:
-        own, remark = rate, _NO_REDDIT
+        own, remark, data = rate, _NO_REDDIT, ZooModel.data
         if part == "ensemble":  # its base is already trained, and it has its own learning rate
-            own, remark = "", f"{_NO_REDDIT} {_WITH_DEEPMOJI}"
+            own, remark, data = "", f"{_NO_REDDIT} {_WITH_DEEPMOJI}", _after(_TWEETS)
+        elif name == "topicprepend_1":
+            data = _after(_NEWSGROUPS)
         words = f"{_BOTH_ROLES} -m empathy:{part}{suffix} --preset paper {own} {options} {_SEED}".split()
         files = companions + _COPIES[part]
-        yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), files, remark=remark)
+        yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), files, remark=remark, data=data)
 
 
 def _published() -> Iterator[ZooModel]:
@@ -264,7 +283,8 @@ def _published() -> Iterator[ZooModel]:
     )
     for name, file, title, paper in models:
         model = _download(f"published_{name}", f"The authors' own {title}", "model.mdl", f"{_PUBLISHED}/{file}.mdl")
-        data = "Reddit conversations" if name.endswith("pretrained") else f"Reddit conversations and {model.data}"
+        texts = _after(_BERTS, "Reddit conversations") if name.startswith("bert") else "Reddit conversations"
+        data = texts if name.endswith("pretrained") else _after(texts)
         yield replace(model, paper=paper, data=data)
     title = "The authors' own fastText classifier of a situation's emotion"
     url = f"{_PUBLISHED}/fasttext_empathetic_dialogues.mdl"
@@ -278,7 +298,7 @@ def _published() -> Iterator[ZooModel]:
         ),
         remark="Put `vocabulary.json` from torchMoji's repository beside it, and pass the folder with "
         "`--deepmoji-weights`.",
-        data="tweets",
+        data=_TWEETS,
     )
 
 

@@ -897,10 +897,11 @@ def test_on_mirror_describes_the_required_files() -> None:
     assert without_archive().on_mirror == "toy/{a.csv,b.csv}"
 
 
-def test_files_of_the_same_name_keep_their_folders_on_mirror() -> None:
-    source = replace(without_archive(), files=("a/x.txt", "b/x.txt"))
-    assert source.file_names == ["a/x.txt", "b/x.txt"]
-    assert source.on_mirror == "toy/{a/x.txt,b/x.txt}"
+@pytest.mark.parametrize("files", [("a/x.txt", "b/x.txt"), ("model", "model.encoder/config.json")])
+def test_files_of_several_folders_keep_them_on_mirror(files: tuple[str, ...]) -> None:
+    source = replace(without_archive(), files=files)
+    assert source.file_names == list(files)
+    assert source.on_mirror == f"toy/{{{','.join(files)}}}"
 
 
 def test_sha256_of_all_is_the_hash_of_sha256sum_output(tmp_path: Path) -> None:

@@ -108,6 +108,24 @@ def test_paper_recipe_uses_paper_preset_both_roles_and_full_edition() -> None:
     assert opt["edition"] == "full"
 
 
+def pretraining_of(model: ZooModel) -> str:
+    """What the model that a recipe starts from, or keeps a copy of, was trained on; empty if it starts from nothing."""
+    if "BERT" in model.title:
+        return "books and Wikipedia"
+    recipe = model.recipe or ""
+    if re.search("--encoder hf|-m empathy:(rerank|epitome|text_classifier)", recipe):  # MiniLM or MPNet
+        return "over a billion pairs of texts, most of them from Reddit"
+    if re.search("published_deepmoji|/deepmoji_", recipe):
+        return "tweets"
+    return "20 Newsgroups" if "fasttext_topic" in recipe else ""
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_data_include_those_of_the_pretrained_model(model: ZooModel) -> None:
+    """Each card says what else its model knows."""
+    assert model.data.startswith(pretraining_of(model))
+
+
 def test_paper_figures_match_the_leaderboard() -> None:
     """The paper's figures are in two lists, which must agree."""
     columns = {"P@1,100": "p_at_1", "PPL": "ppl", "AVG BLEU": "avg_bleu"}
