@@ -38,6 +38,12 @@ FEWEST_SHARED = 5
 APART_SPREADS = 2.33
 """The correlation with the others lies this many standard errors below the median rater's: 1 in 100 by chance."""
 
+NEEDS = {
+    "speed": f"{FEWEST_RATERS} raters whose pages were timed, and {FEWEST_PAGES} pages of the rater",
+    "others": f"{FEWEST_RATERS} raters, each with {FEWEST_SHARED} items that others rated too",
+}
+"""What the rules that compare a rater with what is usual need; with less, they judge nobody."""
+
 FEWEST_TEXTS = 5
 MOST_GENERIC = 0.5
 """More than half: 4 % of HUMOD's replies are generic, so that three of five are generic by chance in 1 of 1,700."""
@@ -88,19 +94,22 @@ def chance_of_same_answers(answers: Sequence[tuple[str, float]], others: Sequenc
 
 
 def speed(pages: Sequence[float], everybody: Sequence[float]) -> str | None:
-    """Flag a rater who was too fast to have read the pages.
+    """Flag a rater who was too fast to have read the pages; there must be :func:`enough_times`.
 
     :param pages: seconds spent on each of the rater's pages.
     :param everybody: the median seconds of each rater, including this one.
     """
-    if len(pages) < FEWEST_PAGES or len(everybody) < FEWEST_RATERS:
-        return None
     mine, usual = median(pages), median(everybody)
     logs = [_log(seconds) for seconds in everybody]
     spread = 1.4826 * median(abs(one - _log(usual)) for one in logs)  # estimates a normal distribution's deviation
     if _log(usual) - _log(mine) < max(math.log(FAST_TIMES), FAST_SPREADS * spread):
         return None
     return f"{mine:.1f} seconds per page, where {usual:.1f} are usual"
+
+
+def enough_times(pages: Sequence[float], everybody: Sequence[float]) -> bool:
+    """Whether a rater's speed can be judged; the parameters are those of :func:`speed`."""
+    return len(pages) >= FEWEST_PAGES and len(everybody) >= FEWEST_RATERS
 
 
 def _log(seconds: float) -> float:

@@ -28,6 +28,7 @@ class Rater:
     :param correlation: with the mean of the others, -1..1; None if others rated too few of the same items.
     :param shared: the number of items that others have rated too.
     :param texts: the number of answers in the rater's own words.
+    :param judged: those of the rules that need several raters (:data:`rater_rules.NEEDS`) for which there were enough.
     :param flags: the findings, by rule.
     """
 
@@ -40,6 +41,7 @@ class Rater:
     correlation: float | None = None
     shared: int = 0
     texts: int = 0
+    judged: set[str] = field(default_factory=set)
     flags: dict[str, str] = field(default_factory=dict)
 
 
@@ -119,7 +121,9 @@ def _speeds(raters: dict[str, Rater], ratings: Sequence[Rating], excluded: Conta
         raters[name].seconds = float(median(times.values()))
     everybody = [one.seconds for one in raters.values() if one.seconds is not None and one.name not in excluded]
     for name, times in pages.items():
-        _note(raters[name], "speed", rater_rules.speed(list(times.values()), everybody))
+        if rater_rules.enough_times(mine := list(times.values()), everybody):
+            raters[name].judged.add("speed")
+            _note(raters[name], "speed", rater_rules.speed(mine, everybody))
 
 
 def _checks(raters: dict[str, Rater], answers: Answers, tolerance: float) -> None:
@@ -155,6 +159,7 @@ def _others(raters: dict[str, Rater], answers: Answers, excluded: Container[str]
         return
     middle = median(compared)
     for name, correlation in known.items():
+        raters[name].judged.add("others")
         _note(raters[name], "others", rater_rules.disagrees_with_others(correlation, raters[name].shared, middle))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from parlai_empathy.rating.analysis.rater_rules import NEEDS
 from parlai_empathy.rating.analysis.raters import Rater
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.ratings.systems import NONE
@@ -42,9 +43,20 @@ def raters_table(raters: Sequence[Rater], excluded: Mapping[str, str], called: M
         "mean of the others, each question on its own scale; the others are those who are not left out",
         "- look at: what simple rules flag; the decision is yours: --exclude FILE names raters to leave out, "
         "--exclude-flagged true leaves out all who are flagged",
+        *_not_judged(raters),
         f"- {NONE}: not available: not asked, not timed, or not rated by others",
     ]
     return Table("Raters", header, rows, notes, digits=2)
+
+
+def _not_judged(raters: Sequence[Rater]) -> list[str]:
+    """Return a note for each rule that could not judge everybody, whose silence says nothing."""
+    judged = {rule: sum(rule in one.judged for one in raters) for rule in NEEDS}
+    return [
+        f"- the rule {rule} judged {judged[rule]} of {len(raters)} raters: it needs {needs}"
+        for rule, needs in NEEDS.items()
+        if judged[rule] < len(raters)
+    ]
 
 
 def excluded_table(

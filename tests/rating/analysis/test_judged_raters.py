@@ -56,6 +56,33 @@ def test_faultless_raters_are_not_flagged(seed: int) -> None:
     assert {name: one.flags for name, one in raters.items() if one.flags} == {}
 
 
+def few(raters: int, pages: int = 8) -> list[Rating]:
+    """Raters who agree and take their time, but for the last one, who answers the opposite within a second."""
+    return [
+        Rating(f"i{page}", f"w{rater}", "q", 6.0 - value if rater == raters - 1 else value, "A", seconds=seconds)
+        for rater in range(raters)
+        for page, value in enumerate([1.0, 2.0, 4.0, 5.0, 2.0, 4.0, 1.0, 5.0][:pages])
+        for seconds in [1.0 if rater == raters - 1 else 20.0 + rater]
+    ]
+
+
+def test_rules_that_need_five_raters_judge_none_of_four() -> None:
+    four, five = by_name(few(4)), by_name(few(5))
+    assert {name: (one.judged, one.flags) for name, one in four.items()} == {f"w{n}": (set(), {}) for n in range(4)}
+    assert all(one.judged == {"speed", "others"} for one in five.values())
+    assert set(five["w4"].flags) == {"speed", "others"}
+    left_out = by_name(few(5), excluded=("w0",))  # four remain
+    assert not any(one.judged for one in left_out.values())
+
+
+def test_rules_judge_only_raters_with_enough_pages_and_shared_items() -> None:
+    newcomer = [Rating(f"i{page}", "new", "q", 3.0, "A", seconds=20.0) for page in range(2)]
+    raters = by_name([*few(5), *newcomer])
+    assert raters["new"].judged == set()
+    assert raters["w0"].judged == {"speed", "others"}
+    assert all(one.judged == {"speed"} for one in by_name(few(5, pages=4)).values())  # four items, of five
+
+
 def test_rater_statistics_match_hand_counts() -> None:
     ratings = [
         Rating("1", "Ann", "q", 4.0, "A", seconds=25.0),

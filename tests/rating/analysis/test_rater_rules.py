@@ -7,6 +7,7 @@ import pytest
 from parlai_empathy.rating.analysis.rater_rules import (
     chance_of_same_answers,
     disagrees_with_others,
+    enough_times,
     gold_checks,
     one_side,
     replies,
@@ -54,10 +55,15 @@ def test_speed_flags_unusually_fast_raters() -> None:
     usual = [20.0, 22.0, 25.0, 30.0, 18.0, 24.0]
     assert speed([5.0, 6.0, 4.0], [*usual, 5.0]) == "5.0 seconds per page, where 22.0 are usual"
     assert speed([13.0, 14.0, 12.0], [*usual, 13.0]) is None  # less than twice as fast
-    assert speed([5.0, 6.0], [*usual, 5.5]) is None  # only two pages
-    assert speed([5.0, 6.0, 4.0], [20.0, 22.0, 25.0, 5.0]) is None  # only four raters
     assert speed([60.0, 90.0, 80.0], [*usual, 80.0]) is None  # slow raters are not flagged
     assert speed([0.0, 0.0, 0.0], [*usual, 0.0]) is not None
+
+
+def test_speed_needs_three_pages_and_five_raters() -> None:
+    usual = [20.0, 22.0, 25.0, 30.0]
+    assert enough_times([5.0, 6.0, 4.0], [*usual, 5.0])
+    assert not enough_times([5.0, 6.0], [*usual, 5.5])
+    assert not enough_times([5.0, 6.0, 4.0], usual)
 
 
 def test_speed_threshold_widens_with_spread_of_raters() -> None:

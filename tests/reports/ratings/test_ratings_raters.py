@@ -17,6 +17,23 @@ def test_flagged_raters_are_listed_first() -> None:
     ]
 
 
+def test_note_tells_which_rule_could_not_judge_everybody() -> None:
+    both = {"speed", "others"}
+    needs_times = "it needs 5 raters whose pages were timed, and 3 pages of the rater"
+    needs_items = "it needs 5 raters, each with 5 items that others rated too"
+    assert notes_on_rules([both, both]) == []
+    assert notes_on_rules([both, {"others"}]) == [f"- the rule speed judged 1 of 2 raters: {needs_times}"]
+    assert notes_on_rules([set(), set()]) == [
+        f"- the rule speed judged 0 of 2 raters: {needs_times}",
+        f"- the rule others judged 0 of 2 raters: {needs_items}",
+    ]
+
+
+def notes_on_rules(judged: list[set[str]]) -> list[str]:
+    raters = [Rater(f"w{number}", judged=rules) for number, rules in enumerate(judged)]
+    return [note for note in raters_table(raters, {}, {}).notes if note.startswith("- the rule")]
+
+
 def test_excluded_table_lists_raters_and_unknown_names() -> None:
     table = excluded_table({"Bob": "asked to be"}, {"Ann": 3, "Bob": 5}, ["Zoe"], {})
     assert table is not None
