@@ -17,6 +17,7 @@ from parlai_empathy.agent_kit.judging.judge import JudgeAgent
 
 PACKAGE = Path(parlai_empathy.__file__).parent
 PAGE = Path(__file__).with_name("commands.md")
+_NOT_SHOWN = object()
 
 
 def page() -> str:
@@ -27,6 +28,8 @@ def page() -> str:
             "",
             "Generated from the code by `make docs`. All other commands and options of `parlai` are ParlAI's own: "
             "`parlai --helpall`, and `parlai train_model --help -m empathy:retrieval`.",
+            "",
+            "An option that several tasks or agents share is listed once, and again where its default is another.",
             *commands(),
             *options(),
             "",
@@ -47,36 +50,48 @@ def commands() -> Iterator[str]:
 
 
 def options() -> Iterator[str]:
-    """Yield the lines of a section for each of our tasks and agents that adds options."""
-    shown: set[str | None] = set()
-    for name, owner in owners():
-        groups = {group.title: group for group in groups_of(owner)}
-        parlais = {group.title for base in owner.__mro__ if _is_parlais(base) for group in groups_of(base)}
-        if own := groups.keys() - parlais - shown:
-            actions = [action for title in groups if title in own for action in groups[title]._group_actions]
-            yield from ("", f"## Options of `{name}`", "", *table(actions))
-        shown |= own
+    """Yield the lines of a section for each of our tasks and agents: the options that it adds, and those of an earlier
+    section for which it has another default.
+    """
+    shown: dict[tuple[str, str], object] = {}  # the default by group and option
+    for name, owner, chosen in owners():
+        parlais = {group.title for base in owner.__mro__ if _is_parlais(base) for group in groups_of(base, {})}
+        groups = [group for group in groups_of(owner, chosen) if group.title not in parlais]
+        ours = {(group.title, action.dest): action for group in groups for action in group._group_actions}
+        differ = [action for key, action in ours.items() if shown.get(key, _NOT_SHOWN) != action.default]
+        if rows := [action for action in differ if action.dest not in chosen]:
+            yield from ("", f"## Options of `{name}`", "", *table(rows))
+        shown = {key: action.default for key, action in ours.items()} | shown
 
 
-def owners() -> Iterator[tuple[str, Any]]:
-    """Yield every teacher and agent with the option that selects it; subclasses follow their base classes."""
+def owners() -> Iterator[tuple[str, Any, dict[str, str]]]:
+    """Yield every teacher and agent with the option that selects it, and its options that set other defaults;
+    subclasses follow their base classes.
+    """
     for path in sorted(PACKAGE.glob("tasks/*/agents.py")):
         task = f"empathy:{path.parent.name}"
         module = importlib.import_module(f"parlai_empathy.tasks.{path.parent.name}.agents")
-        yield f"-t {task}", load_teacher_module(task)
+        yield f"-t {task}", load_teacher_module(task), {}
         for name, kind in vars(module).items():
             if name.endswith("Teacher") and kind.__module__ == module.__name__:
-                yield f"-t {task}:{name.removesuffix('Teacher')}", kind
-    yield "-m empathy:text_classifier, han, fasttext, deepmoji and rerank, as judges", JudgeAgent
-    names = sorted(f"empathy:{path.parent.name}" for path in PACKAGE.glob("agents/*/__init__.py"))
-    for name in sorted(names, key=lambda name: len(load_agent_module(name).__mro__)):
-        yield f"-m {name}", load_agent_module(name)
+                yield f"-t {task}:{name.removesuffix('Teacher')}", kind, {}
+    agents = {path.parent.name: load_agent_module(f"empathy:{path.parent.name}") for path in _agents()}
+    judges = ", ".join(name for name, agent in agents.items() if issubclass(agent, JudgeAgent))
+    yield f"-m empathy:{judges}", JudgeAgent, {}
+    for name, agent in sorted(agents.items(), key=lambda item: len(item[1].__mro__)):
+        yield f"-m empathy:{name}", agent, {}
+        if name == "retrieval":
+            yield "-m empathy:retrieval --encoder hf", agent, {"encoder": "hf"}
 
 
-def groups_of(owner: Any) -> list[Any]:
-    """Return the option groups that a teacher or an agent adds."""
+def _agents() -> list[Path]:
+    return sorted(PACKAGE.glob("agents/*/__init__.py"))
+
+
+def groups_of(owner: Any, chosen: dict[str, str]) -> list[Any]:
+    """Return the option groups that a teacher or an agent adds, with the defaults that follow from chosen options."""
     parser = ParlaiParser(False, False)
-    owner.add_cmdline_args(parser, {})
+    owner.add_cmdline_args(parser, dict(chosen))
     return list(parser._action_groups)
 
 

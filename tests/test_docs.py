@@ -41,6 +41,28 @@ def test_commands_page_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "## `parlai empathy_demo`" in written
 
 
+@pytest.mark.parametrize(
+    ("section", "option", "default"),
+    [
+        ("-m empathy:deepmoji, fasttext, han, predictive_engagement, rerank, text_classifier", "--precision", "auto"),
+        ("-m empathy:deepmoji", "--precision", "float32"),
+        ("-m empathy:fasttext", "--precision", "float32"),
+        ("-m empathy:han", "--precision", "float32"),
+        ("-m empathy:predictive_engagement", "--precision", "float32"),
+        ("-m empathy:rerank", "--negatives", "7"),
+        ("-m empathy:retrieval", "--temperature", "0.1"),
+        ("-m empathy:retrieval --encoder hf", "--temperature", "0.05"),
+        ("-m empathy:retrieval --encoder hf", "--symmetric-loss", "True"),
+    ],
+)
+def test_commands_page_has_each_agents_own_defaults(section: str, option: str, default: str) -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition(f"## Options of `{section}`\n")
+    row = re.search(rf"^\| `{option}`.*$", rest.partition("\n## ")[0], re.MULTILINE)
+    assert row
+    assert row[0].split(" | ")[1] == f"`{default}`"
+
+
 def test_make_targets_exist() -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     named = [words[1] for words in map(without_environment, commands()) if words[0] == "make"]
