@@ -25,7 +25,12 @@ class Leaderboard(ParlaiScript):
         """Declare the options: the suite, the models to compare, the options of each suite."""
         parser = command_parser("Compare models in one table, beside the papers' own figures")
         group = parser.add_argument_group("Leaderboard")
-        group.add_argument("--suite", choices=list(READ_BY), default=None, help="What to compare, and on which data.")
+        group.add_argument(
+            "--suite",
+            choices=list(READ_BY),
+            default=None,
+            help="What to compare, and on which data. Options of which no suites are named are for all.",
+        )
         group.add_argument(
             "--models",
             nargs="*",

@@ -49,16 +49,17 @@ def check_typed(opt: Opt) -> None:
 
 
 def add_suites(parser: ParlaiParser) -> None:
-    """Add the options of each suite."""
-    _add_humod(parser)
+    """Add the options of each suite, and let the help of every option of the parser name the suites that read it."""
+    _add_data(parser)
     _add_compared(parser)
-    _add_ed(parser)
-    add_metrics(parser)  # for empgpt3; endex reads only --endex-context and --endex-score of them
-    _add_endex(parser)
+    add_metrics(parser)
+    for action in parser._actions:
+        if readers := [suite for suite, options in READ_BY.items() if action.dest in options]:
+            action.help = f"{(action.help or '').removesuffix('.')} (suites: {', '.join(readers)})."
 
 
-def _add_humod(parser: ParlaiParser) -> None:
-    group = parser.add_argument_group("--suite humod")
+def _add_data(parser: ParlaiParser) -> None:
+    group = parser.add_argument_group("Data")
     add_file_options(group)
     group.add_argument("--humod-split", choices=list(SPLITS), default="paper", help="As for -t empathy:humod.")
     group.add_argument(
@@ -67,10 +68,24 @@ def _add_humod(parser: ParlaiParser) -> None:
         default="human",
         help="References for word overlap: the human replies to the context, its original reply, or all.",
     )
+    group.add_argument(
+        "--tasks",
+        nargs="+",
+        choices=list(REPLY_TASKS),
+        default=["ed"],
+        help="Data sets: EmpatheticDialogues, DailyDialog, Reddit.",
+    )
+    group.add_argument(
+        "--sets",
+        nargs="+",
+        choices=SETS,
+        default=[],
+        help="Rated sets to use; by default, all that are available.",
+    )
 
 
 def _add_compared(parser: ParlaiParser) -> None:
-    group = parser.add_argument_group("--suite ed and empgpt3")
+    group = parser.add_argument_group("Replies")
     group.add_argument(
         "--eval-args",
         default="",
@@ -83,24 +98,4 @@ def _add_compared(parser: ParlaiParser) -> None:
         default=[],
         metavar="[NAME=]FILE",
         help="Logs of replies from any system, optionally as NAME=FILE.",
-    )
-
-
-def _add_ed(parser: ParlaiParser) -> None:
-    parser.add_argument_group("--suite ed").add_argument(
-        "--tasks",
-        nargs="+",
-        choices=list(REPLY_TASKS),
-        default=["ed"],
-        help="Data sets: EmpatheticDialogues, DailyDialog, Reddit.",
-    )
-
-
-def _add_endex(parser: ParlaiParser) -> None:
-    parser.add_argument_group("--suite endex").add_argument(
-        "--sets",
-        nargs="+",
-        choices=SETS,
-        default=[],
-        help="Rated sets to use; by default, all that are available.",
     )

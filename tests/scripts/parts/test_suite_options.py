@@ -49,6 +49,21 @@ def test_every_leaderboard_option_is_assigned_to_a_suite() -> None:
     assert ours == {option for options in READ_BY.values() for option in options}
 
 
+def test_help_names_the_suites_that_read_an_option() -> None:
+    """What the help names is what the command accepts: any other suite refuses the option."""
+    helps = {action.dest: str(action.help) for action in Leaderboard.setup_args()._actions}
+    assert helps["fold"] == "The fold to score; all only for humod (suites: humod, ed, empgpt3)."
+    for suite in READ_BY:
+        for option in {option for options in READ_BY.values() for option in options}:
+            named = helps[option].rpartition(" (suites: ")[2].removesuffix(").").split(", ")
+            if suite in named:
+                check_typed(Opt({"suite": suite, "override": {option: None}}))
+            else:
+                with pytest.raises(OptionError, match=f" only {', '.join(named)}: leave it out$"):
+                    check_typed(Opt({"suite": suite, "override": {option: None}}))
+    assert not [name for name in COMMON if "(suites" in helps[name]]
+
+
 @pytest.mark.parametrize(
     ("suite", "options", "message"),
     [
