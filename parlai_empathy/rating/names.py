@@ -8,6 +8,10 @@ OWN_STUDIES = Path(__file__).parent / "study" / "included"
 STUDIES = tuple(sorted(path.stem for path in OWN_STUDIES.glob("*.yaml")))
 """The names of the studies included in this package."""
 
+ON_SITE = tuple(name for name in STUDIES if name not in ("chat", "collect_ed"))
+"""Those that ``parlai rate_site`` serves; ``chat_site`` and ``collect_site`` serve the others. Reading the kinds of the
+studies would slow down every ``parlai --help``."""
+
 STORE = "ratings.db"
 """The default store."""
 

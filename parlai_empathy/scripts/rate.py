@@ -5,6 +5,7 @@ from __future__ import annotations
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.rating.names import STUDIES
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.study_options import add_study
 
@@ -18,7 +19,7 @@ class Rate(ParlaiScript):
         """Declare the options: the study, the rater, the store."""
         parser = command_parser("Rate replies, pairs of replies or conversations in a terminal")
         group = parser.add_argument_group("Rating")
-        add_study(group)
+        add_study(group, STUDIES)
         group.add_argument(
             "--models",
             nargs="*",

@@ -17,7 +17,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.names import STORE, STUDIES
+from parlai_empathy.rating.names import ON_SITE, STORE
 from parlai_empathy.scripts.parts.command_parser import command_parser
 
 _ACTIONS = ("publish", "status", "approve", "reject", "bonus", "close", "link")
@@ -51,7 +51,7 @@ class RateCrowd(ParlaiScript):
 
 def _add_batch(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Which work")
-    group.add_argument("--study", default=None, metavar="STUDY", help=f"A file, or one of: {', '.join(STUDIES)}.")
+    group.add_argument("--study", default=None, metavar="STUDY", help=f"A file, or one of: {', '.join(ON_SITE)}.")
     group.add_argument(
         "--batch", default=None, metavar="NAME", help="Name of the batch; by default, that of the study."
     )

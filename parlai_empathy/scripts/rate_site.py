@@ -5,6 +5,7 @@ from __future__ import annotations
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_empathy.rating.names import ON_SITE
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.study_options import add_address, add_id_parameter, add_study
 
@@ -18,7 +19,7 @@ class RateSite(ParlaiScript):
         """Declare the options: the study, the store, the address."""
         parser = command_parser("Let people rate replies or pairs of replies in a browser")
         group = parser.add_argument_group("Rating")
-        add_study(group)
+        add_study(group, ON_SITE)
         _add_site_args(parser)
         parser.set_defaults(loglevel="warning")  # ParlAI's log of options would hide the site's address
         return parser

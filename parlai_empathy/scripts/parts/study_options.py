@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from parlai.core.opt import Opt
 
-from parlai_empathy.rating.names import STORE, STUDIES
+from parlai_empathy.rating.names import STORE
 
 if TYPE_CHECKING:
     from parlai_empathy.rating.web.serving import Address
 
 
-def add_study(group: Any) -> None:
-    """Add ``--study``, ``--logs``, ``--store`` and ``--new-version``."""
-    group.add_argument(
-        "--study", default=None, metavar="STUDY", help=f"A study's file, or one of: {', '.join(STUDIES)}."
-    )
+def add_study(group: Any, names: Sequence[str]) -> None:
+    """Add ``--study``, ``--logs``, ``--store`` and ``--new-version``.
+
+    :param names: the included studies that the command serves.
+    """
+    group.add_argument("--study", default=None, metavar="STUDY", help=f"A study's file, or one of: {', '.join(names)}.")
     group.add_argument(
         "--logs",
         nargs="*",

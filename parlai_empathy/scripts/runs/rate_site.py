@@ -6,7 +6,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk.desk import Desk
-from parlai_empathy.rating.names import STUDIES
+from parlai_empathy.rating.names import ON_SITE
 from parlai_empathy.rating.site.admin_access import admin_token
 from parlai_empathy.rating.site.pages import check_kind, rating_site
 from parlai_empathy.rating.storage.store import open_store
@@ -21,7 +21,7 @@ from parlai_empathy.scripts.parts.study_options import address_of, announce, id_
 def run(opt: Opt) -> None:
     """Serve until stopped."""
     if not opt["study"]:
-        raise OptionError(f"--study: name the study to run: a file, or one of {', '.join(STUDIES)}")
+        raise OptionError(f"--study: name the study to run: a file, or one of {', '.join(ON_SITE)}")
     check_installed()
     token = admin_token()
     id_parameter = id_parameter_of(opt)
