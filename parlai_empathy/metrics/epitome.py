@@ -29,15 +29,6 @@ def levels_of(probabilities: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(_table(probabilities).argmax(axis=1), dtype=np.float64)
 
 
-def mean_level(levels: ArrayLike) -> float:
-    """Return the mean of replies' levels, 0..2 (Lee et al. 2022, section 4).
-
-    :param levels: ``(n,)``
-    :raises NotComputableError: if there is no reply, or if a level is not a finite number.
-    """
-    return float(_vector(levels, "reply").mean())
-
-
 def squared_differences(levels: ArrayLike, gold: ArrayLike) -> NDArray[np.float64]:
     """Return ``(level - gold) ** 2`` for each item; diff-EPITOME is their mean (Lee et al. 2022, section 4).
 

@@ -17,11 +17,15 @@ from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
 from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import System, SystemScores, common_items, note_on_matches
-from parlai_empathy.statistics.bootstrap import bootstrap, percentile_interval
+from parlai_empathy.statistics.bootstrap import bootstrap, interval_of
 from parlai_empathy.statistics.paired import PairedDifference, holm, paired_difference, swaps_for
 
 _FEWEST = 3  # the minimum number of pairs for a correlation
 _REPEATED = "resampling repeats replies, which lowers variety"
+_KINDS = (
+    "- 95 % interval: of means, expanded percentiles, which are wide enough for few replies (Hesterberg 2015); of "
+    "other numbers, plain percentiles"
+)
 Ratings = Mapping[str, Mapping[str, Sequence[float]]]
 """The ratings by question and item."""
 
@@ -74,7 +78,7 @@ def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 
                 why = "too few replies that differ" if found.has_interval else _REPEATED
                 notes[f"- {found.title}: no interval: {why}"] = None
     title = f"Numbers with 95 % intervals ({resamples:,} bootstrap samples of the replies)"
-    table = Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, list(notes))
+    table = Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, [*notes, _KINDS])
     return table, [_side_by_side([one.name for one in scores], shown)] if len(scores) > 1 else []
 
 
@@ -93,9 +97,9 @@ def _interval(found: Scored, resamples: int, seed: int) -> tuple[float, float] |
         return None
     try:
         values = bootstrap(lambda places: found.value(items[places]), len(items), resamples, seed)
+        return interval_of(values, len(items), found.is_mean)
     except NotComputableError:
         return None
-    return percentile_interval(values)
 
 
 def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int = 0) -> Table | None:
@@ -128,6 +132,7 @@ def differences_table(scores: Sequence[SystemScores], resamples: int, seed: int 
         rows,
         [
             *notes,
+            f"{_KINDS}; empty if all resamples give the same, and where repeated replies lower the number (Dist-n)",
             f"- p: permutation test, {swaps:,} random swaps of the two systems' replies; Holm: corrected for "
             "all rows of this table",
         ],
@@ -150,7 +155,9 @@ def _difference(
     if not pairs:
         raise NotComputableError("no comparison: no item has a value for both systems")
     both = stacked([item for pair in pairs for item in pair])
-    return paired_difference(metric.value, both[::2], both[1::2], resamples, seed, metric.has_interval, swaps)
+    return paired_difference(
+        metric.value, both[::2], both[1::2], resamples, seed, metric.has_interval, swaps, metric.is_mean
+    )
 
 
 def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, list[Plot]] | None:

@@ -10,12 +10,12 @@ import numpy as np
 
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import NotComputableError, shown
-from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
+from parlai_empathy.metrics.epitome import levels_of, squared_differences
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.names import few
-from parlai_empathy.scoring.scored import Scored, Value, mean, scored
+from parlai_empathy.scoring.scored import Scored, scored
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
 
 _NO_EPITOME = "does not predict levels of empathy: name a model of empathy:epitome"
@@ -55,7 +55,7 @@ class Epitome:
             ours = dict(zip(places, levels, strict=False))
             items = [ours.get(place) for place in range(len(replies))]
             title = f"EPITOME-{SHORT[mechanism]}"
-            scores.append(self._scored(f"epitome_{SHORT[mechanism].lower()}", title, items, mean_level))
+            scores.append(self._scored(f"epitome_{SHORT[mechanism].lower()}", title, items))
             with suppress(NotComputableError):  # if nothing has a reference
                 gold = levels[len(places) :]
                 squares = squared_differences([ours[place] for place in referred], gold).tolist()
@@ -64,8 +64,8 @@ class Epitome:
                 scores.append(self._scored(f"diff_{SHORT[mechanism].lower()}", f"diff-{SHORT[mechanism]}", items))
         return scores
 
-    def _scored(self, key: str, title: str, items: Sequence[float | None], value: Value = mean) -> Scored:
-        return scored(key, title, items, {"level": "argmax", **self._settings}, value)
+    def _scored(self, key: str, title: str, items: Sequence[float | None]) -> Scored:
+        return scored(key, title, items, {"level": "argmax", **self._settings})
 
 
 class EmotionAccuracy:

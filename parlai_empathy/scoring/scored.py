@@ -58,6 +58,11 @@ class Scored:
     has_interval: bool = True
 
     @property
+    def is_mean(self) -> bool:
+        """Whether the number is the mean of the items."""
+        return self.value is mean
+
+    @property
     def left_out(self) -> int:
         """Number of replies without a value."""
         return sum(item is None for item in self.items)

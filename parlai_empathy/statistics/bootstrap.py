@@ -40,6 +40,20 @@ def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed
     return np.array(values)
 
 
+def interval_of(values: Floats, n: int, of_means: bool) -> tuple[float, float]:
+    """Return the 95 % interval of a statistic: expanded for means, percentiles for any other.
+
+    :param values: ``(resamples,)``, its bootstrap values.
+    :param n: number of items drawn, at least 2; for two samples, the size of the smaller one.
+    :param of_means: whether they are means of the drawn items, or differences of means.
+    :raises NotComputableError: if all values are equal: an interval without width would make the statistic look
+        certain.
+    """
+    if np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):  # sums may differ in their last digits
+        raise NotComputableError(f"no interval: all resamples give {values[0]:g}: items that differ are needed")
+    return expanded_interval(values, n) if of_means else percentile_interval(values)
+
+
 def percentile_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
     """Return the ends of the central interval that contains the share ``level`` of a statistic's bootstrap values."""
     if not 0 < level < 1:

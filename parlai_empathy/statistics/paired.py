@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.statistics.bootstrap import Places, bootstrap, percentile_interval
+from parlai_empathy.statistics.bootstrap import Places, bootstrap, interval_of
 
 Array = NDArray[Any]
 Value = Callable[[Array], float]
@@ -25,7 +25,8 @@ class PairedDifference(NamedTuple):
     """The difference between two systems' values, first minus second.
 
     :param p_value: two-sided, against no difference; above 0 and at most 1.
-    :param interval: the lower and upper end of the 95 % interval; None if it was not requested.
+    :param interval: the lower and upper end of the 95 % interval; None if it was not requested, or if all resamples
+        give the same difference.
     :param n: number of items that both have.
     """
 
@@ -43,6 +44,7 @@ def paired_difference(
     seed: int = 0,
     with_interval: bool = True,
     swaps: int | None = None,
+    of_means: bool = False,
 ) -> PairedDifference:
     """Compare two systems.
 
@@ -53,6 +55,7 @@ def paired_difference(
     :param with_interval: False for values that are biased on items drawn with replacement.
     :param swaps: number of random swaps for the test, by default ``resamples``. No p-value is below
         ``1 / (swaps + 1)``.
+    :param of_means: whether a system's value is the mean of its items; the interval is then expanded for few of them.
     :raises NotComputableError: if there are fewer than two items, or most resamples of them have no value.
     """
     if resamples < 1:
@@ -65,7 +68,11 @@ def paired_difference(
         return value(first[places]) - value(second[places])
 
     observed = value(first) - value(second)
-    interval = percentile_interval(bootstrap(difference, n, resamples, seed)) if with_interval else None
+    interval = None
+    if with_interval:
+        drawn = bootstrap(difference, n, resamples, seed)
+        with suppress(NotComputableError):  # all resamples are the same, which does not affect the test
+            interval = interval_of(drawn, n, of_means)
     return PairedDifference(observed, _p_value(value, first, second, swaps or resamples, seed), interval, n)
 
 

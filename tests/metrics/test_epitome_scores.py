@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.epitome import levels_of, mean_level, squared_differences
+from parlai_empathy.metrics.epitome import levels_of, squared_differences
 
 PROBABILITIES = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375], [0.0, 0.0, 1.0]]
 _LEVELS = st.lists(st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from([0, 1, 2])), min_size=1, max_size=30)
@@ -18,11 +18,6 @@ _LEVELS = st.lists(st.tuples(st.sampled_from([0, 1, 2]), st.sampled_from([0, 1, 
 
 def test_levels_of_picks_the_most_probable_level() -> None:
     assert levels_of(PROBABILITIES).tolist() == [0, 1, 2]
-
-
-def test_mean_level_matches_hand_calculation() -> None:
-    assert mean_level([0, 1, 2, 2]) == 5 / 4
-    assert mean_level([0, 1]) == 0.5
 
 
 def test_squared_differences_match_hand_calculation() -> None:
@@ -35,7 +30,7 @@ def test_mean_squared_difference_is_computed_per_item(pairs: list[tuple[int, int
     difference = squared_differences(ours, theirs).mean()
     assert difference == pytest.approx(sum((a - b) ** 2 for a, b in pairs) / len(pairs))
     assert difference == squared_differences(theirs, ours).mean()
-    assert difference >= (mean_level(ours) - mean_level(theirs)) ** 2 - 1e-9  # Jensen's inequality
+    assert difference >= (np.mean(ours) - np.mean(theirs)) ** 2 - 1e-9  # Jensen's inequality
     assert (difference == 0) == (ours == theirs)
 
 
@@ -69,8 +64,3 @@ def test_invalid_levels_raise_one_line_error(levels: list[float], gold: list[flo
         squared_differences(levels, gold)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_mean_level_of_no_replies_raises_error() -> None:
-    with pytest.raises(NotComputableError):
-        mean_level(np.array([]))

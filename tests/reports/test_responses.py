@@ -28,10 +28,9 @@ from parlai_empathy.reports.responses import (
     turns_table,
 )
 from parlai_empathy.scoring.logged_reply import LoggedReply
-from parlai_empathy.scoring.scored import Scored, scored
+from parlai_empathy.scoring.scored import Scored, median, scored
 from parlai_empathy.scoring.systems import System, SystemScores, score_systems, systems_of
 from parlai_empathy.scoring.word_metrics import AvgBleu, Length, Variety, Words
-from parlai_empathy.statistics.bootstrap import bootstrap, percentile_interval
 from parlai_empathy.statistics.paired import holm, paired_difference
 
 WORDS = Words("space")
@@ -89,14 +88,35 @@ def test_failed_metric_of_a_system_is_noted() -> None:
 
 
 def test_interval_matches_bootstrap_over_replies() -> None:
-    items = [0.0, 3.0, None, 5.0, 1.0]
-    found = with_scores(system("one", *said(*"abcde")), values("m", *items))
-    table, plots = intervals_table([found], resamples=200, seed=4)
-    (row,) = table.rows
-    known = np.array([0.0, 3.0, 5.0, 1.0])
-    theirs = percentile_interval(bootstrap(lambda places: float(known[places].mean()), 4, 200, 4))
-    assert row == ["one", "M", 4, 1, 2.25, pytest.approx(theirs)]
+    known = [0.0, 3.0, 5.0, 1.0, 2.0, 7.0, 4.0, 4.0, 9.0, 0.0]
+    items = [*known[:2], None, *known[2:]]
+    middle = scored("k", "K", items, {}, median)
+    found = with_scores(system("one", *said(*"abcdefghijk")), values("m", *items), middle)
+    table, plots = intervals_table([found], resamples=400, seed=4)
+    generator = np.random.default_rng(4)
+    drawn = np.array([np.array(known)[generator.integers(10, size=10)] for _ in range(400)])
+    # For the mean of ten items, the most extreme .8551 % at each end: see test_bootstrap.py.
+    of_means = np.percentile(drawn.mean(axis=1), [0.8551, 99.1449])
+    of_medians = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
+    assert table.rows == [
+        ["one", "M", 10, 1, 3.5, pytest.approx(tuple(of_means), abs=1e-4)],
+        ["one", "K", 10, 1, 3.5, pytest.approx(tuple(of_medians))],
+    ]
+    assert "of means, expanded percentiles" in table.notes[-1]
     assert plots == [], "a system alone is beside nobody"
+
+
+def test_interval_of_a_share_has_nominal_coverage() -> None:
+    """Of 200 samples of 20 replies with a share of .8; one in a hundred has no interval, because all are alike."""
+    generator = np.random.default_rng(1)
+    inside = known = 0
+    for hits in generator.random((200, 20)) < 0.8:
+        one = with_scores(system("one", *said(*map(str, range(20)))), values("m", *hits.astype(float).tolist()))
+        interval: Any = intervals_table([one], resamples=200)[0].rows[0][-1]
+        known += interval is not None
+        inside += interval is not None and interval[0] <= 0.8 <= interval[1]
+    assert known >= 190
+    assert inside / known >= 0.93
 
 
 def test_intervals_plot_has_one_panel_per_metric() -> None:
@@ -124,11 +144,12 @@ def test_missing_intervals_are_explained_in_notes() -> None:
     rows = rows_of(table, 2)
     assert rows["one", "Corpus"] == {"n": None, "without a value": None, "value": 3, "95 % interval": None}
     assert rows["one", "Dist-1"]["95 % interval"] is None
-    assert rows["one", "Dist-1 in a reply"]["95 % interval"] == (1, 1)
+    assert rows["one", "Dist-1 in a reply"]["95 % interval"] is None, "all equal, but two replies are not certain"
     assert rows["alone", "M"]["95 % interval"] is None, "one reply does not say how sure it is"
-    assert table.notes == [
+    assert table.notes[:-1] == [
         "- Dist-1: no interval: resampling repeats replies, which lowers variety",
         "- Dist-2: no interval: resampling repeats replies, which lowers variety",
+        "- Dist-1 in a reply: no interval: too few replies that differ",
         "- Dist-2 in a reply: no interval: too few replies that differ",
         "- M: no interval: too few replies that differ",
     ]

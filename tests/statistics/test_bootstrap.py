@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.statistics.bootstrap import bootstrap, expanded_interval, percentile_interval
+from parlai_empathy.statistics.bootstrap import bootstrap, expanded_interval, interval_of, percentile_interval
 
 
 def test_bootstrap_draws_indices_with_replacement() -> None:
@@ -46,6 +46,23 @@ def test_expanded_interval_has_nominal_coverage_for_small_samples(n: int, narrow
         inside[percentile_interval] += plain[0] <= 0 <= plain[1]
     assert 0.93 * 2000 <= inside[expanded_interval] <= 0.965 * 2000
     assert inside[percentile_interval] < narrow * 2000
+
+
+def test_interval_is_expanded_only_for_means() -> None:
+    # 2.5 % of 0..1000 at each end, or for means of ten items .8551 %.
+    values = np.arange(1001.0)
+    assert interval_of(values, 10, of_means=False) == pytest.approx((25, 975))
+    assert interval_of(values, 10, of_means=True) == pytest.approx((8.551, 991.449), abs=1e-3)
+
+
+@pytest.mark.parametrize("of_means", [True, False])
+def test_equal_resamples_have_no_interval(of_means: bool) -> None:
+    """An interval from .6 to .6 would say that there is no doubt."""
+    sums = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1])
+    assert sums[0] != sums[1], "they differ in their last digits"
+    message = r"no interval: all resamples give 0\.6: items that differ are needed"
+    with pytest.raises(NotComputableError, match=f"^{message}$"):
+        interval_of(sums, 5, of_means)
 
 
 def test_too_few_usable_resamples_raise_error() -> None:

@@ -102,14 +102,13 @@ def test_swapping_systems_negates_difference_and_interval(items: Any) -> None:
     assert back.value == -there.value
     assert back.p_value == there.p_value
     assert 0 < there.p_value <= 1
-    assert there.interval is not None
-    assert back.interval == pytest.approx((-there.interval[1], -there.interval[0]))
+    assert back.interval == (there.interval and pytest.approx((-there.interval[1], -there.interval[0])))
 
 
 @given(pairs_of_items)
 @settings(max_examples=50)
 def test_system_does_not_differ_from_itself(items: Any) -> None:
-    assert paired_difference(mean, items[0], items[0], resamples=20) == (0, 1, (0, 0), items.shape[1])
+    assert paired_difference(mean, items[0], items[0], resamples=20) == (0, 1, None, items.shape[1])
 
 
 @given(pairs_of_items, st.integers(0, 1000))
@@ -147,10 +146,21 @@ def test_interval_resamples_same_items_of_both_systems() -> None:
     assert found == paired_difference(mean, first, second, resamples=200, seed=9)
 
 
-def test_constant_difference_has_zero_width_interval() -> None:
+def test_interval_of_means_is_expanded_for_few_items() -> None:
+    # For ten items, the most extreme .8551 % at each end: see test_bootstrap.py.
+    first, second = np.random.default_rng(8).normal(size=(2, 10))
+    drawn = np.random.default_rng(0)
+    means = [float((first - second)[drawn.integers(10, size=10)].mean()) for _ in range(500)]
+    found = paired_difference(mean, first, second, resamples=500, of_means=True)
+    assert found.interval == pytest.approx(np.percentile(means, [0.8551, 99.1449]), abs=1e-4)
+
+
+def test_constant_difference_has_no_interval() -> None:
+    """All resamples give the same, which does not make three items certain: the p-value is 1 / 4."""
     first = np.array([0.25, 0.5, 4.0])
-    found = paired_difference(mean, first + 2, first, resamples=50)
-    assert found.interval == pytest.approx((2, 2))
+    found = paired_difference(mean, first + 2, first, resamples=1000)
+    assert (found.value, found.interval) == (2, None)
+    assert found.p_value == pytest.approx(0.25, abs=0.05)
 
 
 def test_undefined_resamples_are_left_out() -> None:
