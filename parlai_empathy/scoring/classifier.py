@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import OptionError
+from parlai_empathy.scoring.scored import check_finite
 
 _NO_CLASSIFIER = "does not predict classes: name a model of a classifier, such as empathy:text_classifier"
 
@@ -26,6 +27,7 @@ class Classifier:
 
     def __init__(self, model_file: str, datapath: str | None = None) -> None:
         path = check_agent(model_file, "class_probabilities", _NO_CLASSIFIER, datapath)
+        self._name = model_file
         self._agent: Any = load_agent(path)
         if not hasattr(self._agent, "classes"):  # agents without classes can have probabilities too
             raise OptionError(f"{path}: {self._agent.opt['model']} {_NO_CLASSIFIER}")
@@ -38,9 +40,13 @@ class Classifier:
         """What its predictions depend on, for signatures."""
 
     def probabilities(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return class probabilities, ``(texts, classes)``, computed in batches and once per distinct text."""
+        """Return class probabilities, ``(texts, classes)``, computed in batches and once per distinct text.
+
+        :raises NotComputableError: if one is NaN or infinite, as with a broken model; so do the methods below.
+        """
         different = list(dict.fromkeys(texts))
         found: NDArray[np.float64] = self._agent.class_probabilities([[]] * len(different), different)
+        check_finite(found, self._name, "a text", "probability")
         places = {text: place for place, text in enumerate(different)}
         return found[[places[text] for text in texts]]
 

@@ -85,7 +85,8 @@ class Endex:
         logging.debug(f"{self.name} scores {len(replies)} replies")
         found = self._probabilities(contexts if self.with_context else [[]] * len(replies), replies)
         if self._output == "class":
-            return np.asarray(found[:, self._place] >= found.max(axis=1), dtype=np.float64)
+            best = found.max(axis=1)  # NaN if one is, as with a broken model: not the class 0
+            return np.where(np.isfinite(best), found[:, self._place] >= best, np.nan)
         return np.asarray(found[:, self._place])
 
     def _probabilities(self, contexts: Texts, replies: Sequence[str]) -> NDArray[np.float64]:

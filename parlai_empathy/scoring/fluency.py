@@ -10,13 +10,12 @@ from torch import Tensor
 from torch.nn import functional as F
 from tqdm import tqdm
 
-from parlai_empathy.errors import NotComputableError
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.pooling import token_mask
 from parlai_empathy.modules.pretrained.hugging_face import load_causal_model, load_tokenizer
 from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
 from parlai_empathy.scoring.logged_reply import LoggedReply
-from parlai_empathy.scoring.scored import Scored, median, scored
+from parlai_empathy.scoring.scored import Scored, check_finite, median, scored
 
 _BATCH = 32
 _MOST_LOGITS = 2**27  # in a batch, one for each token and word of the vocabulary: they take 1.5 GB at the peak
@@ -104,6 +103,5 @@ class Fluency:
         logits: Tensor = output.logits[:, :-1].float()
         losses = F.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none").cpu()
         found = (losses.masked_fill(~mask[:, 1:], 0).double().sum(dim=1) / (lengths - 1)).exp()
-        if not found.isfinite().all():
-            raise NotComputableError(f"fluency: {self._name} gives a reply no finite perplexity: name another model")
+        check_finite(found.numpy(), f"fluency: {self._name}", "a reply", "perplexity")
         return found.tolist()

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, weights_of
 from parlai_empathy.errors import NotComputableError, shown
 from parlai_empathy.metrics.epitome import levels_of, squared_differences
@@ -15,7 +13,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.names import few
-from parlai_empathy.scoring.scored import Scored, scored
+from parlai_empathy.scoring.scored import Scored, check_finite, scored
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS, SHORT
 
 _NO_EPITOME = "does not predict levels of empathy: name a model of empathy:epitome"
@@ -137,6 +135,5 @@ class MeanScore:
         contexts = [one.context for one in replies]
         references = [one.references for one in replies]
         values = self._judge.score(contexts, [one.reply for one in replies], references)
-        if not np.isfinite(values).all():
-            raise NotComputableError(f"{self._judge.name} gives a reply no finite score: name another model")
+        check_finite(values, self._judge.name, "a reply", "score")
         return [scored(self._key, self._judge.name, values.tolist(), {"judge": self._judge.signature})]

@@ -33,6 +33,15 @@ def itself(item: Any) -> Any:
     return item
 
 
+def check_finite(values: Array, model: str, to: str, what: str) -> None:
+    """Check what a model gives, such as ``to`` "a reply" a "score".
+
+    :raises NotComputableError: if a value is NaN or infinite: the model is broken.
+    """
+    if not np.isfinite(values).all():
+        raise NotComputableError(f"{model} gives {to} no finite {what}: name another model")
+
+
 @dataclass(frozen=True)
 class Scored:
     """A system's number with the items that it was computed from, so that it can be recomputed on resamples.

@@ -22,6 +22,7 @@ from scipy import stats
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.signature import signature
 from parlai_empathy.statistics.bootstrap import Floats, bootstrap, percentile_interval
+from parlai_empathy.statistics.finite import finite_columns
 
 KINDS = ("pearson", "spearman", "kendall")
 """Pearson's r, Spearman's rho (ties get their mean rank) and Kendall's tau-b (corrected for ties)."""
@@ -146,8 +147,4 @@ def _columns(**columns: Sequence[float]) -> list[Floats]:
     n = min(lengths.values())
     if n < _FEWEST:
         raise NotComputableError(f"no correlation for {n} items: at least {_FEWEST} are needed")
-    for name, column in columns.items():
-        for place, number in enumerate(column):
-            if number is None or not math.isfinite(number):
-                raise NotComputableError(f"{name}[{place}] is {number}: leave out items without a finite number")
-    return [np.asarray(column, dtype=np.float64) for column in columns.values()]
+    return finite_columns(**columns)

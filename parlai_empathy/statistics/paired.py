@@ -7,6 +7,7 @@ random, and the p-value is the share of swaps with at least as large a differenc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -56,7 +57,8 @@ def paired_difference(
     :param swaps: number of random swaps for the test, by default ``resamples``. No p-value is below
         ``1 / (swaps + 1)``.
     :param of_means: whether a system's value is the mean of its items; the interval is then expanded for few of them.
-    :raises NotComputableError: if there are fewer than two items, or most resamples of them have no value.
+    :raises NotComputableError: if there are fewer than two items, most resamples of them have no value, or a
+        system's value is not finite.
     """
     if resamples < 1:
         raise OptionError(f"resamples {resamples}: must be at least 1")
@@ -65,15 +67,28 @@ def paired_difference(
         raise NotComputableError(f"no comparison: {n} and {len(second)} items; at least two common ones are needed")
 
     def difference(places: Places) -> float:
-        return value(first[places]) - value(second[places])
+        return of(first[places]) - of(second[places])
 
-    observed = value(first) - value(second)
+    of = _finite(value)
+    observed = of(first) - of(second)
     interval = None
     if with_interval:
         drawn = bootstrap(difference, n, resamples, seed)
         with suppress(NotComputableError):  # all resamples are the same, which does not affect the test
             interval = interval_of(drawn, n, of_means)
-    return PairedDifference(observed, _p_value(value, first, second, swaps or resamples, seed), interval, n)
+    return PairedDifference(observed, _p_value(of, first, second, swaps or resamples, seed), interval, n)
+
+
+def _finite(value: Value) -> Value:
+    """Return the function with an error in place of NaN or infinity, which no swap would exceed."""
+
+    def of(items: Array) -> float:
+        found = value(items)
+        if not math.isfinite(found):
+            raise NotComputableError(f"no comparison: a system's value is {found}: leave out such items")
+        return found
+
+    return of
 
 
 def _p_value(value: Value, first: Array, second: Array, swaps: int, seed: int) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.statistics.bootstrap import Floats
+from parlai_empathy.statistics.finite import finite_columns
 
 
 def permutation_p_value(
@@ -21,13 +22,13 @@ def permutation_p_value(
     """Return the two-sided p-value against no difference of means, above 0 and at most 1.
 
     :param resamples: number of random reassignments. The observed assignment counts as one more.
-    :raises NotComputableError: if a sample has fewer than two values.
+    :raises NotComputableError: if a sample has fewer than two values, or one that is not finite.
     """
     if resamples < 1:
         raise OptionError(f"resamples {resamples}: must be at least 1")
     if len(first) < 2 or len(second) < 2:
         raise NotComputableError(f"no test for {len(first)} and {len(second)} values: each side needs at least two")
-    values = np.array([*first, *second], dtype=np.float64)
+    values = np.concatenate(finite_columns(first=first, second=second))
     generator = np.random.default_rng(seed)
     n, whole = len(first), float(values.sum())
 

@@ -21,6 +21,7 @@ from scipy import stats
 
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.statistics.bootstrap import Floats
+from parlai_empathy.statistics.finite import finite_columns
 
 Whole = NDArray[np.int64]
 
@@ -50,9 +51,9 @@ def signed_rank(differences: Sequence[float] | Floats) -> RankTest:
     """Compute Wilcoxon's signed-rank test (Wilcoxon 1945): differences of 0 are dropped, equal ones get mean ranks.
 
     :param differences: first minus second, for each pair.
-    :raises NotComputableError: if all differences are 0.
+    :raises NotComputableError: if all differences are 0, or one is not finite.
     """
-    known = np.asarray(differences, dtype=np.float64)
+    (known,) = finite_columns(differences=differences)
     # Means of the same ratings in a different order may differ in their last digits, but are ties.
     known = np.round(known, 9)
     known = known[known != 0]
@@ -83,9 +84,9 @@ def _share_of_signs(ranks: Whole, positive: NDArray[np.bool_]) -> float:
 def rank_sum(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> RankTest:
     """Compute the Mann-Whitney test (Mann and Whitney 1947) for two independent samples.
 
-    :raises NotComputableError: if a sample has fewer than two values, or all values are equal.
+    :raises NotComputableError: if a sample has fewer than two values, all values are equal, or one is not finite.
     """
-    one, other = (np.round(np.asarray(values, dtype=np.float64), 9) for values in (first, second))
+    one, other = (np.round(values, 9) for values in finite_columns(first=first, second=second))
     if len(one) < 2 or len(other) < 2:
         raise NotComputableError(f"no test for {len(one)} and {len(other)} values: each side needs at least two")
     if len({*one, *other}) < 2:

@@ -12,7 +12,7 @@ from sample_models import load
 from tiny_judge import train_judge
 from tiny_parts import train_classifier
 
-from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.errors import ModelFileError, NotComputableError, OptionError
 from parlai_empathy.scoring.classifier import Classifier
 
 TEXTS = ["My dog died.", "I won a race!", "There is a noise in the house.", "", "My dog died."]
@@ -71,6 +71,17 @@ def test_top_classes_are_sorted_by_probability(classifier: Classifier) -> None:
         assert first[0][0] == label
         assert len(all_of_them) == 32
         assert sum(p for _, p in all_of_them) == pytest.approx(1)
+
+
+def test_broken_model_predicts_no_class(
+    classifier: Classifier, model_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.full((4, 32), np.nan)
+    monkeypatch.setattr(classifier._agent, "class_probabilities", lambda contexts, texts: rows)
+    message = f"{model_file} gives a text no finite probability: name another model"
+    for ask in (classifier.labels_of, classifier.probabilities, lambda texts: classifier.top(texts, 1)):
+        with pytest.raises(NotComputableError, match=f"^{re.escape(message)}$"):
+            ask(TEXTS)
 
 
 def test_no_texts_give_empty_results(classifier: Classifier) -> None:

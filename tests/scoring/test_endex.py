@@ -69,6 +69,8 @@ def test_output_class_returns_zero_or_one(model_file: Path, monkeypatch: pytest.
     found = np.array([[0.3, 0.7], [0.8, 0.2], [0.5, 0.5]])
     monkeypatch.setattr(judge._agent, "class_probabilities", lambda contexts, replies: found)
     assert judge.score(CONTEXTS, REPLIES).tolist() == [1, 0, 1]
+    found[1] = np.nan  # as of a broken model, which is no 0
+    assert judge.score(CONTEXTS, REPLIES) == pytest.approx(np.array([1, np.nan, 1]), nan_ok=True)
     assert "|output:class|" in judge.signature
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.scoring.scored import scored, stacked
+from parlai_empathy.scoring.scored import check_finite, scored, stacked
 
 
 def test_mean_excludes_missing_values() -> None:
@@ -61,3 +61,10 @@ def test_stacking_commutes_with_indexing(rows: list[list[int]], data: st.DataObj
     first = [list(row) for row in stacked(items)[places]]
     assert first == [rows[place] for place in places]
     assert first == [list(row) for row in stacked([items[place] for place in places])]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_non_finite_value_of_a_model_raises(wrong: float) -> None:
+    check_finite(np.array([0.0, -1.0]), "the model", "a reply", "score")
+    with pytest.raises(NotComputableError, match=r"^the model gives a reply no finite score: name another model$"):
+        check_finite(np.array([0.0, wrong]), "the model", "a reply", "score")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,16 @@ def test_too_few_or_unequal_items_raise_error(n: int, m: int) -> None:
 def test_undefined_statistic_raises_error() -> None:
     with pytest.raises(NotComputableError, match=r"^nothing was tried$"):
         paired_difference(ratio, np.zeros((3, 2)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("with_interval", [True, False])
+def test_value_that_is_not_finite_raises_error(with_interval: bool, wrong: float) -> None:
+    first, second = np.array([3.0, wrong, 5.0]), np.array([1.0, 2.0, 4.0])
+    message = rf"^no comparison: a system's value is {wrong}: leave out such items$"
+    for both in ((first, second), (second, first)):
+        with pytest.raises(NotComputableError, match=message):
+            paired_difference(mean, *both, resamples=20, with_interval=with_interval)
 
 
 @pytest.mark.parametrize("with_interval", [True, False])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -37,6 +38,13 @@ def test_same_seed_gives_same_p_value() -> None:
     first, second = [1, 5, 3, 2, 4, 4], [2, 2, 1, 4, 3, 1]
     assert permutation_p_value(first, second, 200, 1) == permutation_p_value(first, second, 200, 1)
     assert len({permutation_p_value(first, second, 200, seed) for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_non_finite_value_raises_error(wrong: float) -> None:
+    message = rf"^second\[1\] is {wrong}: leave out items without a finite number$"
+    with pytest.raises(NotComputableError, match=message):
+        permutation_p_value([1, 2, 4], [3, wrong, 5])
 
 
 def test_too_few_values_or_resamples_raise_error() -> None:

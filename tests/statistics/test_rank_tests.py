@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, product
 
 import numpy as np
@@ -173,9 +174,11 @@ def test_rank_sum_with_small_sample_is_exact() -> None:
         (lambda: rank_sum([1, 2], [1]), "no test for 2 and 1 values: each side needs at least two"),
         (lambda: rank_sum([], []), "no test for 0 and 0 values: each side needs at least two"),
         (lambda: rank_sum([3, 3], [3, 3]), "no test: all 4 values are 3"),
+        (lambda: signed_rank([1, math.nan]), r"differences\[1\] is nan: leave out items without a finite number"),
+        (lambda: rank_sum([1, 2], [math.inf, 3]), r"second\[0\] is inf: leave out items without a finite number"),
     ],
 )
-def test_too_few_or_constant_values_raise_error(call: object, message: str) -> None:
+def test_too_few_constant_or_non_finite_values_raise_error(call: object, message: str) -> None:
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         call()  # type: ignore[operator]
 
