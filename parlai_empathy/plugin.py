@@ -27,6 +27,7 @@ from parlai_empathy.repairs import (
     gpt2_cache,
     help_pages,
     interruption,
+    learning_rate,
     missing_options,
     model_files,
     nothing_to_learn,
@@ -328,7 +329,11 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.core.mutators": [missing_options.report_unknown_mutator],
     "parlai.core.teachers": [missing_options.report_unknown_after_task],
     "parlai.core.agents": [model_files.report_missing_models, missing_options.report_missing_model],
-    "parlai.core.torch_agent": [model_files.report_full_disk],
+    "parlai.core.torch_agent": [
+        model_files.report_full_disk,
+        learning_rate.use_given_rate,
+        learning_rate.resume_at_same_rate,
+    ],
     "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
     "parlai.scripts.train_model": [
         resumed_training.keep_best_model,
