@@ -49,7 +49,6 @@ _COMMON: dict[str, Any] = EVERY_EPOCH | {
     "text_truncate": 100,
     "label_truncate": 100,
     "validation_metric": "ppl",
-    "validation_cutoff": 0.0,  # below it, ParlAI considers a task solved
 }
 
 PRESETS: dict[str, dict[str, Any]] = {

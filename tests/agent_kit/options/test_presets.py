@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
+from parlai.core.loader import load_agent_module
 from parlai.core.params import ParlaiParser
 from parlai.core.script import superscript_main
+from parlai.core.torch_agent import TorchAgent
 from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
@@ -19,8 +22,11 @@ from parlai.scripts.multiprocessing_train import MultiProcessTrain
 from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
+import parlai_empathy
 from parlai_empathy.agent_kit.options.presets import Choice, refine_defaults, set_first_defaults
 from parlai_empathy.errors import OptionError
+
+TASK = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
 
 
 def defaults(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,9 +115,22 @@ def test_other_commands_have_no_metrics_option(script: Any) -> None:
     assert "metrics" not in {action.dest for action in script.setup_args()._actions}
 
 
-# --- choices from a file (-o) ----------------------------------------------------------------------------------------
+# --- a training's defaults -------------------------------------------------------------------------------------------
 
-TASK = {"task": "empathy:empathetic_dialogues", "edition": "sample"}
+AGENTS = Path(parlai_empathy.__file__).parent / "agents"
+NAMES = [path.parent.name for path in AGENTS.glob("*/__init__.py")]
+GENERATORS = [f"{path.parent.name}/generative" for path in AGENTS.glob("*/generative.py")]
+
+
+@pytest.mark.parametrize("name", sorted(NAMES + GENERATORS))
+def test_no_training_ends_at_a_value_of_its_metric(name: str) -> None:
+    if not issubclass(load_agent_module(f"empathy:{name}"), TorchAgent):
+        pytest.skip("it has no weights to train")
+    opt = TrainModel.setup_args().parse_args(["-t", TASK["task"], "-m", f"empathy:{name}", "-mf", "/nowhere/model"])
+    assert not math.isfinite(opt["validation_cutoff"])
+
+
+# --- choices from a file (-o) ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
