@@ -192,6 +192,12 @@ def test_metric_aggregates_to_corpus_value(pairs: Pairs) -> None:
     assert math.isclose(total.value(), sum(sacrebleus(pairs, order).score for order in ORDERS) / 4, abs_tol=1e-9)
 
 
+def test_sums_of_metrics_count_all_replies() -> None:
+    """As those that several workers, or several tasks, have accumulated."""
+    first, second, third, fourth = metrics_of(words("a", "a", "b", "b", "c", "c", "d", "d"))
+    assert ((first + second) + (third + fourth)).n == 4
+
+
 def test_adding_none_returns_the_metric() -> None:
     (metric,) = metrics_of(words("a b", "a b"))
     assert (metric + None) is metric

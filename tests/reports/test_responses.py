@@ -191,6 +191,22 @@ def test_differences_from_first_system_use_common_items() -> None:
     assert table.notes[-1].startswith("- p: permutation test, 100 random swaps")
 
 
+def test_intervals_of_differences_are_expanded_only_for_means() -> None:
+    ours, theirs = np.random.default_rng(5).normal(size=(2, 10))
+    systems = [
+        with_scores(
+            system(name, *said(*"abcdefghij")), values("m", *one.tolist()), scored("k", "K", one.tolist(), {}, median)
+        )
+        for name, one in (("first", ours), ("second", theirs))
+    ]
+    table = differences_table(systems, resamples=200)
+    assert table is not None
+    rows = rows_of(table, 2)
+    for title, value, of_means in (("M", np.mean, True), ("K", np.median, False)):
+        alone = paired_difference(lambda items, of=value: float(of(items)), theirs, ours, 200, of_means=of_means)
+        assert rows["second", title]["95 % interval"] == pytest.approx(alone.interval)
+
+
 def test_pairing_by_place_in_the_log_is_noted() -> None:
     first = with_scores(system("first", *said("a", "b")), values("m", 1, 2))
     table = differences_table([first, with_scores(system("second", *said("c", "d")), values("m", 1, 2))], 10)

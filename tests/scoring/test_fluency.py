@@ -35,12 +35,12 @@ def fluency(folder: Path) -> Fluency:
     return Fluency(str(folder))
 
 
-def one_at_a_time(folder: Path, text: str) -> float:
+def one_at_a_time(folder: Path, text: str, precision: torch.dtype = torch.float32) -> float:
     """Return the exponential of the library's loss for a text that is its own label."""
     tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     ids = torch.tensor([tokenizer(text, add_special_tokens=False)["input_ids"]])
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast("cpu", precision, enabled=precision != torch.float32):
         return math.exp(model(input_ids=ids, labels=ids).loss)
 
 
@@ -114,12 +114,16 @@ def test_scores_are_mean_and_median_over_replies_with_a_perplexity(folder: Path,
     assert middle.number == sorted(values)[2]  # type: ignore[type-var]
     assert middle.number.signature == f"median {found.number.signature.replace('|mean:', '|median:')}"
     assert middle.value(np.array([3.0, 1e9, 1.0, 2.0])) == 2.5
+    assert [one.key for one in (found, middle) if one.record] == ["fluency"], "a record has each perplexity once"
 
 
-def test_signature_names_the_precision(folder: Path) -> None:
+def test_model_computes_in_the_precision_that_the_signature_names(folder: Path) -> None:
     found, _ = Fluency(str(folder), precision="bfloat16").score([LoggedReply("so sorry")])
     assert "|precision:bfloat16|" in found.number.signature
-    assert found.number == pytest.approx(one_at_a_time(folder, "so sorry"), rel=0.1)
+    exact, rounded = (one_at_a_time(folder, "so sorry", precision) for precision in (torch.float32, torch.bfloat16))
+    assert found.number == pytest.approx(rounded, rel=1e-6)
+    assert exact != pytest.approx(rounded, rel=1e-5)
+    assert exact == pytest.approx(rounded, rel=0.1)
 
 
 def test_only_single_token_replies_raise(fluency: Fluency) -> None:

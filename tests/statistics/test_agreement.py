@@ -385,6 +385,8 @@ def test_signatures_list_the_settings() -> None:
     assert found["fleiss"].signature == f"Fleiss' kappa|{shared}"
     assert found["ordinal"].signature == f"Krippendorff's alpha|level:ordinal|{shared}"
     assert len({each.signature for each in found.values()}) == len(found) == 11
+    with_single = numbers([*made_up(20), [3], []], seed=7, resamples=30)
+    assert with_single["fleiss"].signature == found["fleiss"].signature, "n counts the items that agreement is of"
 
 
 # --- what cannot be computed -----------------------------------------------------------------------------------------
@@ -448,6 +450,21 @@ def test_overflowing_rating_makes_interval_alpha_not_computable(far: float) -> N
     assert report.alphas["interval"][:3] == (None, None, None)
     assert report.alphas["interval"].reason == message
     assert report.alphas["ordinal"].value is not None
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        # The two ratings of each item have d^2 = 2.5e307. The ten ordered pairs add up to more than a float holds; by
+        # chance they add up to 10 * 5 / 9 d^2, which is less.
+        [[0, 5e153]] * 5,
+        # None of the pairs differ; by chance they add up to 2 * 10 * 10 / 19 d^2.
+        [[0, 0], [5e153, 5e153]] * 5,
+    ],
+)
+def test_overflow_of_only_one_sum_of_distances_makes_alpha_not_computable(ratings: list[list[float]]) -> None:
+    message = "no agreement: ratings are too far apart to compute with: correct or rescale them"
+    assert message_of(lambda: krippendorff_alpha(ratings, "interval")) == message
 
 
 def test_rating_off_the_scale_raises_error() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from parlai_empathy.errors import NotComputableError
+from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.statistics.bootstrap import bootstrap, expanded_interval, interval_of, percentile_interval
 
 
@@ -23,6 +23,12 @@ def test_bootstrap_draws_indices_with_replacement() -> None:
 def test_percentile_interval_matches_hand_calculation() -> None:
     # 101 values 0..100: at a level of 90 %, 5 % of them lie below 5 and 5 % above 95.
     assert percentile_interval(np.arange(101.0)[::-1], 0.9) == pytest.approx((5, 95))
+
+
+@pytest.mark.parametrize("level", [0, 1, 95])
+def test_level_outside_0_to_1_raises_option_error(level: float) -> None:
+    with pytest.raises(OptionError, match=rf"^level {level}: must lie between 0 and 1, for instance 0\.95$"):
+        percentile_interval(np.arange(101.0), level)
 
 
 def test_expanded_interval_matches_hand_calculation() -> None:
@@ -63,6 +69,22 @@ def test_equal_resamples_have_no_interval(of_means: bool) -> None:
     message = r"no interval: all resamples give 0\.6: items that differ are needed"
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         interval_of(sums, 5, of_means)
+
+
+def test_half_of_the_resamples_is_enough() -> None:
+    def usable(count: int) -> int:
+        rest = iter(range(10))
+
+        def statistic(drawn: NDArray[np.intp]) -> float:
+            if next(rest) >= count:
+                raise NotComputableError("no more")
+            return 1.0
+
+        return len(bootstrap(statistic, n=3, resamples=10, seed=0))
+
+    assert usable(5) == 5
+    with pytest.raises(NotComputableError, match=r"^no interval: only 4 of 10 resamples could be used "):
+        usable(4)
 
 
 def test_too_few_usable_resamples_raise_error() -> None:

@@ -44,6 +44,14 @@ def test_two_way_bootstrap_adds_item_and_rater_variance() -> None:
     assert spread_of(of_items[items] + of_raters[raters], items, raters, "both") == pytest.approx(expected, rel=0.06)
 
 
+def test_two_way_bootstrap_draws_items_and_raters_independently() -> None:
+    """As many items as raters, with the same effects: drawn together, their variances would add up to twice as much."""
+    effects = np.random.default_rng(4).normal(size=30)
+    raters, items = np.repeat(np.arange(30), 30), np.tile(np.arange(30), 30)
+    expected = (2 * effects.var() / 30) ** 0.5
+    assert spread_of(effects[items] + effects[raters], items, raters, "both") == pytest.approx(expected, rel=0.06)
+
+
 def test_item_bootstrap_with_one_rating_each_matches_plain_bootstrap() -> None:
     values = np.random.default_rng(3).normal(size=25)
     numbers = np.arange(25)

@@ -97,10 +97,18 @@ def test_p_values_of_many_items_match_scipy() -> None:
         found = correlation(kind, x, ratings, resamples=9)
         assert found.p_value == pytest.approx(scipys(x, ratings).pvalue)
         assert f"|n:10|p:{p}|" in found.signature
-    untied = normal(12, 0.5, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "method"), [(12, "exact", "exact"), (33, "exact", "exact"), (34, "normal", "asymptotic")]
+)
+def test_kendalls_p_value_of_items_without_ties_matches_scipy(n: int, p: str, method: str) -> None:
+    untied = normal(n, 0.3, seed=1)
     found = correlation("kendall", *untied, resamples=9)
-    assert found.p_value == pytest.approx(stats.kendalltau(*untied, method="exact").pvalue)
-    assert "|p:exact|" in found.signature
+    exact, asymptotic = (stats.kendalltau(*untied, method=each).pvalue for each in ("exact", "asymptotic"))
+    assert exact != pytest.approx(asymptotic, rel=1e-3)
+    assert found.p_value == pytest.approx({"exact": exact, "asymptotic": asymptotic}[method])
+    assert f"|p:{p}|" in found.signature
 
 
 @pytest.mark.parametrize("kind", ["spearman", "kendall"])

@@ -96,6 +96,13 @@ def test_swaps_lower_p_value_without_changing_interval() -> None:
     assert (few.p_value, many.p_value) == pytest.approx((1 / 10, 1 / 100))
 
 
+def test_undefined_swaps_are_left_out_of_p_value() -> None:
+    # Each system tried only one of two items. If one item is swapped, one of them has tried nothing; if none or both
+    # are, the difference is as large as observed.
+    first, second = np.array([[1, 1], [0, 0]]), np.array([[0, 0], [0, 1]])
+    assert paired_difference(ratio, first, second, resamples=50, with_interval=False) == (1, 1, None, 2)
+
+
 @given(pairs_of_items)
 @settings(max_examples=50)
 def test_swapping_systems_negates_difference_and_interval(items: Any) -> None:

@@ -30,6 +30,12 @@ def test_zero_difference_has_p_value_one() -> None:
     assert permutation_p_value([0.1, 0.2], [0.3, 0.0], 200) == 1.0  # observed difference: 0; none is smaller
 
 
+def test_p_value_is_robust_to_rounding() -> None:
+    """Sums of tenths in another order differ in their last digits, but are as far apart as those of whole numbers."""
+    first, second = np.array([1, 2, 3, 3]), np.array([3, 1, 1, 1, 1])
+    assert permutation_p_value(first / 10, second / 10, 500) == permutation_p_value(first, second, 500)
+
+
 def test_smallest_p_value_is_one_over_resamples_plus_one() -> None:
     assert permutation_p_value(list(range(100, 150)), list(range(50)), 99) == 0.01
 

@@ -87,6 +87,12 @@ def test_notes_list_signatures_and_omissions() -> None:
     assert "- left out: red_test: it is nowhere" in table.notes
 
 
+def test_runs_with_one_signature_share_a_note() -> None:
+    judge = JudgeScores("words", (GOOD, BAD), ["words|by:hand"] * 2)
+    table = table_of(board(judge), "mean rating (Table 2)")
+    assert table.notes.count("- words|by:hand") == 1
+
+
 def test_published_rows_are_limited_to_given_sets() -> None:
     table = table_of(board(scored("good", {"grade": GOOD["grade"]}), sets={"grade": GRADE}), "mean rating (Table 2)")
     assert [row[0] for row in table.rows] == ["good", "EnDex, mean of ten (Xu et al. 2022)"]
