@@ -37,6 +37,7 @@ from parlai_empathy.repairs import (
     several_cpus,
     training_options,
     typed_values,
+    validation_metric,
 )
 
 PREFIX = "empathy:"
@@ -348,6 +349,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         nothing_to_learn.keep_options,
         training_options.check_training_options,
         training_options.report_missing_metric,
+        validation_metric.keep_the_lowest,
     ],
     "parlai.scripts.build_dict": [background_workers.build_dictionary_without_workers],
     "parlai.core.worlds": [

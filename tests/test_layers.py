@@ -27,7 +27,7 @@ APART: dict[str, set[str]] = {
     "": set(),  # the package itself; every module may import it, for its version
     "hook": {"plugin"},
     "plugin": {"repairs", "errors"},
-    "repairs": {"errors"},
+    "repairs": {"metrics.direction", "errors"},
     "__main__": {"hook"},
     "zoo": {"tasks.builder", "errors"},
 }

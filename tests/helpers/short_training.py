@@ -15,7 +15,7 @@ ONCE: dict[str, Any] = {"num_epochs": 1, "batchsize": 100, "save_after_valid": T
 
 def validated(module: Any, folder: Path, **options: Any) -> list[int]:
     """Train with a module's loop; return the steps at which it validated."""
-    module.TrainModel.main(**TINY, **options, model_file=str(folder / "model"))
+    module.TrainModel.main(**{**TINY, **options}, model_file=str(folder / "model"))
     stats = json.loads((folder / "model.trainstats").read_text())
     return [report["train_steps"] for report in stats["valid_reports"]]
 

@@ -24,10 +24,10 @@ from parlai_empathy.agents.deepmoji.chain_thaw import LAYERS, ChainThaw
 from parlai_empathy.agents.deepmoji.dictionary import DeepmojiDictionary, begins_with_published
 from parlai_empathy.agents.deepmoji.torchmoji import TorchMoji, read_torchmoji
 from parlai_empathy.agents.deepmoji.words import BREAK, UNKNOWN
+from parlai_empathy.metrics.direction import is_less_better
 from parlai_empathy.modules.classifiers.deepmoji import DeepMoji
 
 _REMEMBERED = 2**16  # number of texts whose token ids are cached across epochs
-_LESS_IS_BETTER = {"loss", "ppl", "mean_rank"}  # ParlAI's own list
 
 
 class DeepmojiAgent(JudgeAgent):
@@ -148,7 +148,7 @@ class DeepmojiAgent(JudgeAgent):
             return
         metric = self.opt["validation_metric"]
         score = float(metrics_dict[metric])
-        is_less = metric in _LESS_IS_BETTER or self.opt.get("validation_metric_mode") == "min"
+        is_less = is_less_better(metric, self.opt.get("validation_metric_mode"))
         if not self._chain.validated(-score if is_less else score):
             return
         if self._chain.is_over:

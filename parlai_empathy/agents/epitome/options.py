@@ -30,7 +30,6 @@ _COMMON: dict[str, Any] = EVERY_EPOCH | {
     "gradient_clip": 1.0,
     "use_reply": "none",  # the judge's own output is not part of the conversation that it judges
     "validation_metric": "macro_f1",
-    "validation_metric_mode": "max",
 }
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -30,7 +30,6 @@ _COMMON: dict[str, Any] = {
     "validation_patience": 50,
     # The authors use the area under the ROC curve of the predicted classes, which also weighs both classes equally.
     "validation_metric": "macro_f1",
-    "validation_metric_mode": "max",
     "precision": "float32",  # vectors are computed only once, so lower precision gains nothing
 }
 

@@ -336,6 +336,13 @@ def test_chain_thaw_resumes_in_the_saved_stage(tmp_path: Path, published: Path) 
     assert second["best"] == first["best"]
 
 
+def test_chain_thaw_compares_a_loss_by_task_as_a_loss(tmp_path: Path, published: Path) -> None:
+    metric = f"{FEEL}/loss"
+    begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "validation_metric": metric}
+    train(tmp_path / "model", **begin, task=f"{FEEL},{FEEL}Cut", max_train_steps=1)
+    assert stages_of(tmp_path / "model")["best"] < 0, "more is better for its score, the negative loss"
+
+
 @pytest.mark.usefixtures("process_group")
 def test_chain_thaw_works_in_distributed_data_parallel(tmp_path: Path, published: Path, fine_tuned: Path) -> None:
     """Layers that are frozen at first must be synchronised later; a single process is wrapped here."""
