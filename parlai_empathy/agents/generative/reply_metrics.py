@@ -10,6 +10,7 @@ from parlai.core.metrics import Metric
 
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.distinct import ORDERS, Distinct
+from parlai_empathy.metrics.evaluation_batches import evaluation_batchsize
 
 # Options that, besides the model, determine the replies of each search. Greedy search does not depend on the
 # temperature.
@@ -45,7 +46,7 @@ def decoding_name(opt: Mapping[str, Any], bfloat16: bool = False, blocked: Colle
         digest = hashlib.sha256("\n".join(sorted(blocked)).encode()).hexdigest()
         parts.append(f"block_list={digest[:8]}")
     if search in _DRAWING:
-        parts.append(f"batchsize={opt['batchsize']}")
+        parts.append(f"batchsize={evaluation_batchsize(opt)}")
     return ",".join([*parts, "bfloat16"] if bfloat16 else parts)
 
 

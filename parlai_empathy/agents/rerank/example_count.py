@@ -8,6 +8,8 @@ from typing import Any
 from parlai.core.opt import Opt
 from parlai.core.teachers import create_task_agent_from_taskname
 
+from parlai_empathy.metrics.evaluation_batches import is_of_training
+
 
 def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
     """Return the number of examples in a message's task and fold, limited to what the evaluation uses.
@@ -29,8 +31,8 @@ def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
 
 def _limit(opt: Mapping[str, Any], fold: str) -> int:
     """Return the maximum number of examples that the options allow; 0 for all."""
-    if not opt["datatype"].startswith("train") or "evalmode" in opt["datatype"]:
-        most = opt.get("num_examples")
-    else:
+    if is_of_training(opt):
         most = opt.get("validation_max_exs") if fold == "valid" or opt.get("short_final_eval") else 0
+    else:
+        most = opt.get("num_examples")
     return max(0, most or 0)

@@ -69,6 +69,12 @@ def test_decoding_name_lists_the_settings_of_each_search(inference: str, name: s
     assert decoding_name({**OPTIONS, "inference": inference}, bfloat16=True) == f"{name},bfloat16"
 
 
+def test_decoding_name_has_the_batch_size_of_the_evaluation() -> None:
+    drawn = {**OPTIONS, "inference": "topk", "eval_batchsize": 5}
+    assert decoding_name({**drawn, "datatype": "train"}).endswith(",batchsize=5")
+    assert decoding_name({**drawn, "datatype": "test"}).endswith(",batchsize=16")
+
+
 def test_decoding_name_of_a_single_draw_has_no_length_penalty() -> None:
     single = decoding_name({**OPTIONS, "inference": "nucleus", "beam_size": 1})
     assert single == "nucleus,topp=0.9,temperature=0.7,size=1,min_length=1,max_length=100,batchsize=16"
