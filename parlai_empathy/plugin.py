@@ -338,7 +338,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
     "parlai.scripts.train_model": [
         resumed_training.keep_best_model,
-        resumed_training.forget_other_metric,
+        resumed_training.forget_other_measure,
         resumed_training.resume_from_newest,
         resumed_training.draw_other_examples,
         end_of_training.only_evaluate_finished,

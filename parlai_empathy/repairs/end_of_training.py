@@ -18,17 +18,6 @@ def only_evaluate_finished(train_model: Any) -> None:
     train_steps, over = train_model.TrainLoop.train_steps, train_model.StopTrainException
     validate = train_model.TrainLoop.validate
 
-    def is_over(self: Any) -> bool:
-        best, cutoff, sign = self.best_valid, self.opt["validation_cutoff"], self.valid_optim
-        return bool(
-            self._preempted_epochs >= self.max_num_epochs
-            or self._train_steps >= self.max_train_steps
-            or self.train_time.total > self.max_train_time
-            or 0 < self.opt["validation_patience"] <= self.impatience
-            or (best is not None and sign * best >= sign * cutoff)
-            or getattr(self.agent, "has_finished", False)
-        )
-
     def validate_or_save(self: Any) -> bool:
         try:
             return bool(validate(self))
@@ -38,7 +27,11 @@ def only_evaluate_finished(train_model: Any) -> None:
             raise
 
     def remaining_steps(self: Any) -> Any:
-        if is_over(self):
+        if end := _end_of(self):
+            train_model.logging.warning(
+                f"nothing is trained, because the training had finished: {end}, or start a new one from this model "
+                "with --init-model"
+            )
             self._total_epochs = self._preempted_epochs
 
             def parley() -> None:
@@ -49,6 +42,25 @@ def only_evaluate_finished(train_model: Any) -> None:
         yield from train_steps(self)
 
     train_model.TrainLoop.validate, train_model.TrainLoop.train_steps = validate_or_save, remaining_steps
+
+
+def _end_of(loop: Any) -> str | None:
+    """Return what has ended a training, and how it could go on; None if it is not over."""
+    limits = (
+        (loop._preempted_epochs, "--num-epochs", loop.max_num_epochs),
+        (loop._train_steps, "--max-train-steps", loop.max_train_steps),
+        (loop.train_time.total, "--max-train-time", loop.max_train_time),
+        (loop.impatience, "--validation-patience", loop.opt["validation_patience"]),
+    )
+    for reached, option, most in limits:
+        if 0 < most <= reached:
+            return f"it has {round(reached, 2):.10g} of {option} {most:.10g}: raise it to go on"
+    best, cutoff, sign = loop.best_valid, loop.opt["validation_cutoff"], loop.valid_optim
+    if best is not None and sign * best >= sign * cutoff:
+        metric = loop.opt["validation_metric"]
+        return f"its best {metric} is {best:.4g}, beyond --validation-cutoff {cutoff:g}: change that to go on"
+    has_finished = getattr(loop.agent, "has_finished", False)
+    return "its agent has ended it: train anew with another --model-file" if has_finished else None
 
 
 def validate_at_end(train_model: Any) -> None:

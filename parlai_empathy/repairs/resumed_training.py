@@ -1,5 +1,5 @@
-"""A training that is resumed. ParlAI forgets its best model, compares different metrics, resumes from an old checkpoint
-although the model is newer, and draws the first examples once more.
+"""A training that is resumed. ParlAI forgets its best model, compares different metrics and tasks, resumes from an old
+checkpoint although the model is newer, and draws the first examples once more.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +31,41 @@ def keep_best_model(train_model: Any) -> None:
     train_model.TrainLoop.__init__ = __init__
 
 
-def forget_other_metric(train_model: Any) -> None:
-    """Let a training resumed with another ``--validation-metric`` choose its best model anew: ParlAI compares the new
-    metric with the best value of the old one, which may be out of its reach. Until then the model stays as it is.
+def forget_other_measure(train_model: Any) -> None:
+    """Let a training resumed with another ``--validation-metric``, or validated on another task, choose its best model
+    anew: ParlAI compares the new values with the best of the old ones, which may be out of reach. Until then the model
+    stays as it is.
     """
     begin = train_model.TrainLoop.__init__
 
     def __init__(self: Any, opt: Any) -> None:
+        before, now = _validated_before(opt), _validated_on(opt)
         begin(self, opt)
+        is_other_task = bool(self._train_steps and before and before != now)
+        if is_other_task:
+            train_model.logging.warning(
+                f"{opt['model_file']} was validated on {before}, and now is on {now}: its best model is chosen anew; "
+                "--init-model would start a new training from it"
+            )
         measured = [report.get(opt["validation_metric"]) for report in self.valid_reports]
-        if measured and self.best_valid not in measured:
+        if is_other_task or (measured and self.best_valid not in measured):
             self.best_valid, self.impatience = None, 0
 
     train_model.TrainLoop.__init__ = __init__
+
+
+def _validated_on(opt: Mapping[str, Any]) -> str | None:
+    return opt.get("evaltask") or opt.get("task")
+
+
+def _validated_before(opt: Mapping[str, Any]) -> str | None:
+    """Return the task that the training to resume was validated on; None if there is none."""
+    from parlai.core.opt import Opt
+
+    path = str(opt.get("model_file"))
+    if opt["load_from_checkpoint"] and os.path.exists(f"{path}.checkpoint"):  # as ParlAI chooses
+        path += ".checkpoint"
+    return _validated_on(Opt.load(f"{path}.opt")) if os.path.exists(f"{path}.opt") else None
 
 
 def resume_from_newest(train_model: Any) -> None:

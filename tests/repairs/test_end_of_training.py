@@ -79,6 +79,34 @@ def test_finished_training_is_only_evaluated_again(tmp_path: Path, end: dict[str
     assert (tmp_path / "model.test").is_file()
 
 
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ({"num_epochs": 1}, "it has 1.12 of --num-epochs 1: raise it to go on"),
+        ({"num_epochs": 9, "max_train_steps": 2}, "it has 2 of --max-train-steps 2: raise it to go on"),
+        (
+            {"num_epochs": 9, "validation_every_n_steps": 1, "validation_patience": 1, "learningrate": 1e-9},
+            "it has 1 of --validation-patience 1: raise it to go on",
+        ),
+        (
+            {"num_epochs": 9, "validation_every_n_steps": 1, "validation_metric": "loss", "validation_cutoff": 99.0},
+            "beyond --validation-cutoff 99: change that to go on",
+        ),
+    ],
+)
+def test_finished_training_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: dict[str, Any], told: str
+) -> None:
+    whole = {**ONCE, "batchsize": 700, **end}  # an epoch is 624 examples, so a batch is 1.12
+    validated(train_model_module, tmp_path, **whole)
+    warned: list[str] = []
+    monkeypatch.setattr(train_model_module.logging, "warning", warned.append)
+    validated(train_model_module, tmp_path, **whole)
+    (line,) = [text for text in warned if "nothing is trained" in text]
+    assert told in line
+    assert line.endswith(", or start a new one from this model with --init-model")
+
+
 def test_unrepaired_parlai_takes_another_step_after_finishing(tmp_path: Path) -> None:
     validated(train_model_module, tmp_path, **ONCE)
     steps = stats_of(tmp_path)["train_steps"]

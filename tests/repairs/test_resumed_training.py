@@ -77,6 +77,56 @@ def test_unrepaired_parlai_compares_different_metrics(tmp_path: Path) -> None:
     assert first == second > 1
 
 
+OTHER = "empathy:empathetic_dialogues:BothRoles"
+
+
+def resumed_on_other_task(module: Any, folder: Path, **tasks: str) -> float | None:
+    """Take two steps, and then begin again with other tasks; return the best value so far."""
+    options = {**TINY, "batchsize": 8, "model_file": str(folder / "model"), "save_after_valid": True}
+    module.TrainModel.main(**options, max_train_steps=2)
+    options = {**options, "dict_file": str(folder / "model.dict"), **tasks}
+    best: float | None = module.TrainLoop(train_model_module.setup_args().parse_kwargs(**options)).best_valid
+    return best
+
+
+@pytest.mark.parametrize(
+    ("tasks", "is_comparable"),
+    [
+        ({}, True),
+        ({"task": OTHER}, False),
+        ({"evaltask": OTHER}, False),
+        ({"task": OTHER, "evaltask": TINY["task"]}, True),
+    ],
+)
+def test_resumed_training_compares_values_only_of_the_same_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: dict[str, str], is_comparable: bool
+) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr(train_model_module.logging, "warning", warned.append)
+    best = resumed_on_other_task(train_model_module, tmp_path, **tasks)
+    assert best == (stats_of(tmp_path)["best_valid"] if is_comparable else None)
+    assert any("--init-model" in line and OTHER in line for line in warned) is not is_comparable
+
+
+def test_best_model_on_another_task_is_chosen_anew_only_once(tmp_path: Path) -> None:
+    options = {"batchsize": 8, "save_after_valid": True}
+    validated(train_model_module, tmp_path, **options, max_train_steps=2)
+    spoil_the_checkpoint(tmp_path)
+    validated(train_model_module, tmp_path, **options, max_train_steps=4, task=OTHER)
+    best = stats_of(tmp_path)["best_valid"]
+    assert best < 2, "the old task's is not reached"
+    assert stats_of(tmp_path)["train_steps"] == 4, "the model is that of the new task"
+    again = {**TINY, **options, "task": OTHER, "model_file": str(tmp_path / "model")}
+    again["dict_file"] = str(tmp_path / "model.dict")
+    loop = train_model_module.TrainLoop(train_model_module.setup_args().parse_kwargs(**again))
+    assert loop.best_valid == best
+
+
+def test_unrepaired_parlai_compares_different_tasks(tmp_path: Path) -> None:
+    best = resumed_on_other_task(unrepaired("parlai.scripts.train_model"), tmp_path, task=OTHER)
+    assert best == stats_of(tmp_path)["best_valid"]
+
+
 def test_resumed_training_keeps_validation_schedule(tmp_path: Path) -> None:
     options = {"batchsize": 8, "validation_every_n_steps": 4, "save_after_valid": True}
     assert validated(train_model_module, tmp_path, **options, max_train_steps=4) == [4]
