@@ -5,7 +5,8 @@ examples advance together. A step needs only a few of the scores: a group avoids
 and these are fewer than the beam size. So with a beam of size n, the n best tokens of each hypothesis contain every
 token that any group can choose (:func:`~parlai_empathy.modules.generation.top_k.top_k_tokens`).
 
-Ties are broken in favour of the lower hypothesis number, then the lower token id.
+Ties are broken in favour of the lower hypothesis number, then the lower token id. ParlAI leaves them to ``torch.topk``,
+which may break them in another way: only then can the replies differ.
 """
 
 from __future__ import annotations

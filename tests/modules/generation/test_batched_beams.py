@@ -183,6 +183,27 @@ def test_single_group_matches_parlai_beam_and_greedy_search(seed: int, size: int
         assert_same(found, [alone(*example) for example in zip(trees, models, [8] * 3, CONTEXTS, strict=True)])
 
 
+def first_largest(numbers: torch.Tensor, count: int, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Do what ``torch.topk`` does, and of equal numbers return the first."""
+    values, places = numbers.sort(dim=dim, descending=True, stable=True)
+    return values[:count], places[:count]
+
+
+@given(st.integers(0, 10_000), shapes, st.sampled_from([0.0, 0.5]), st.sampled_from(RULES))
+def test_equal_scores_match_separate_search_that_breaks_ties_alike(
+    seed: int, shape: tuple[int, int], strength: float, rules: dict[str, Any]
+) -> None:
+    size, groups = shape
+    models = [toy_model(seed + example, 9, levels=3) for example in range(3)]
+    found = search(models, Beams(BOS, EOS, size, groups, strength, **rules), 8, torch.tensor(CONTEXTS))
+    options = {"padding_token": PAD, "bos_token": BOS, "eos_token": EOS, "min_length": 0, **rules}
+    trees = [DiverseBeamSearch(size, groups=groups, strength=strength, **options) for _ in models]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "topk", first_largest)
+        expected = [alone(*example) for example in zip(trees, models, [8] * 3, CONTEXTS, strict=True)]
+    assert_same(found, expected)
+
+
 def test_finished_hypotheses_are_sorted_best_first() -> None:
     models = [toy_model(example, 10) for example in range(4)]
     beams = BatchedBeams(4, Beams(BOS, EOS, 3), CPU)
