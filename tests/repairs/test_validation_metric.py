@@ -17,7 +17,7 @@ TWO_TASKS = "empathy:empathetic_dialogues,empathy:empathetic_dialogues:BothRoles
 
 
 def measured(module: Any, folder: Path, metric: str, **options: Any) -> tuple[list[float], float]:
-    """Take three steps that improve the model; return the metric's values, and the best one according to the training."""
+    """Take three steps that improve the model; return the metric's values, and what the training takes for the best."""
     validated(module, folder, **MODEL, **FALLING, warmup_updates=-1, validation_metric=metric, **options)
     stats = json.loads((folder / "model.checkpoint.trainstats").read_text())
     values = [report[metric] for report in stats["valid_reports"]]

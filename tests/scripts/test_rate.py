@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.scripts.rate import Rate
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -133,6 +135,18 @@ def test_export_works_after_collection_study_changed(run: Run) -> None:
     assert run("--study", "mine.yaml", "--export", "x.csv") == (
         "1 conversation: x.csv\n6 judgements: x_judgements.csv\n"
     )
+
+
+def test_export_has_excluded_raters_and_needs_no_logs(run: Run, logs: list[str]) -> None:
+    Path("mine.yaml").write_text("extends: humod\nsystems: {A: A.jsonl}\n")
+    for rater in ("ann", "bob"):
+        run("--study", "mine.yaml", "--rater", rater, types=("yes", "4", "Lovely.", "quit"))
+    store = open_store("ratings.db")
+    Desk(store, read_study("mine.yaml")).exclude("bob", "too fast")
+    store.close()
+    Path("A.jsonl").unlink()
+    assert run("--study", "mine.yaml", "--export", "r.csv") == "4 ratings: r.csv\n"
+    assert {row["rater"]: row["excluded"] for row in rows_of("r.csv")} == {"ann": "", "bob": "too fast"}
 
 
 def test_changed_study_requires_new_version_option(run: Run, logs: list[str]) -> None:

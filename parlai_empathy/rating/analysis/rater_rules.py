@@ -53,25 +53,29 @@ MOST_SAME = 0.5
 """More than half of the replies are identical, although they answer different dialogues."""
 
 
-def straight_lining(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> str | None:
+def straight_lining(
+    answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]], pages: int
+) -> str | None:
     """Flag a rater whose answers are all the same, if that is unlikely by chance.
 
     :param answers: pairs of question and rating, of all of the rater's answers.
     :param others: the same for all other raters.
+    :param pages: number of pages on which the rater gave them.
     """
     values = {value for _, value in answers}
-    if len(values) != 1 or chance_of_same_answers(answers, others) >= SAME_BY_CHANCE:
+    if len(values) != 1 or chance_of_same_answers(answers, others, pages) >= SAME_BY_CHANCE:
         return None
     return f"all {len(answers)} ratings are {values.pop():g}"
 
 
-def one_side(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> str | None:
+def one_side(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]], pages: int) -> str | None:
     """Flag a rater who always prefers the same side of the page, or always a tie, if that is unlikely by chance.
 
     :param answers: pairs of question, and 1 for the left side, -1 for the right one, 0 for a tie.
     :param others: the same for all other raters.
+    :param pages: number of pages on which the rater gave them.
     """
-    if straight_lining(answers, others) is None:
+    if straight_lining(answers, others, pages) is None:
         return None
     return f"all {len(answers)} comparisons are {_SIDES[answers[0][1]]}"
 
@@ -79,10 +83,13 @@ def one_side(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, f
 _SIDES = {1.0: "for the left side", -1.0: "for the right side", 0.0: "ties"}
 
 
-def chance_of_same_answers(answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]]) -> float:
-    """The probability that a rater who draws from the others' answers gives the same answer to all of these questions.
+def chance_of_same_answers(
+    answers: Sequence[tuple[str, float]], others: Sequence[tuple[str, float]], pages: int
+) -> float:
+    """The probability that a rater who draws from the others' answers gives the same answer on all of these pages.
 
-    Each point is counted once more than it was chosen (add-one smoothing), so that no probability is 0.
+    Several questions of a page count as one, since who likes a reply likes it in every respect. Each point is counted
+    once more than it was chosen (add-one smoothing), so that no probability is 0.
     """
     points = sorted({value for _, value in [*answers, *others]})
     logs = np.zeros(len(points))
@@ -90,7 +97,7 @@ def chance_of_same_answers(answers: Sequence[tuple[str, float]], others: Sequenc
         chosen = [value for asked, value in others if asked == question]
         counts = np.array([chosen.count(point) + 1 for point in points], dtype=np.float64)
         logs += np.log(counts / counts.sum()) * sum(asked == question for asked, _ in answers)
-    return float(np.exp(logs).sum())
+    return float(np.exp(logs * pages / len(answers)).sum())
 
 
 def speed(pages: Sequence[float], everybody: Sequence[float]) -> str | None:

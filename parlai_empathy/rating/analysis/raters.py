@@ -92,16 +92,18 @@ def _straight(raters: dict[str, Rater], answers: Answers, excluded: Container[st
     for name, mine in scores.items():
         values = [value for _, value in mine]
         raters[name].same = max(map(values.count, set(values))) / len(values)
-    sides = [
-        (one.rater, one.question, (one.rating or 0.0) * (1 if one.side == "left" else -1))
-        for one in answers.preferences
-        if one.side
-    ]
-    for rule, by_rater in ((rater_rules.straight_lining, scores), (rater_rules.one_side, _said(sides))):
+    compared = [one for one in answers.preferences if one.side]
+    sides = [(one.rater, one.question, (one.rating or 0.0) * (1 if one.side == "left" else -1)) for one in compared]
+    for rule, by_rater, answered in (
+        (rater_rules.straight_lining, scores, answers.scores),
+        (rater_rules.one_side, _said(sides), compared),
+    ):
+        pages = {name: len({one.unit for one in mine}) for name, mine in _by_rater(answered).items()}
         for name, mine in by_rater.items():
             if len({value for _, value in mine}) == 1:  # comparing with all others is slow
                 others = [said for other, said in by_rater.items() if other != name and other not in excluded]
-                _note(raters[name], "straight-lining", rule(mine, [one for said in others for one in said]))
+                seen = rule(mine, [one for said in others for one in said], pages[name])
+                _note(raters[name], "straight-lining", seen)
 
 
 def _said(answers: Sequence[tuple[str, str, float]]) -> dict[str, list[tuple[str, float]]]:

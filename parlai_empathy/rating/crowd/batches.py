@@ -21,7 +21,7 @@ class Batch(NamedTuple):
     """A batch that is published, completely or in part.
 
     :param offer: its terms, as recorded.
-    :param hits: maps the HITs known to exist to their numbers of raters.
+    :param hits: maps the HITs that exist to their numbers of raters.
     :param qualification: the id of the qualification of workers who have taken part; empty without one.
     """
 
@@ -94,7 +94,7 @@ class Batches:
             raise OptionError(f"{what}; the batches are: {', '.join(found) or 'none'}")
         content = found[name].content
         self._check_place(name, content["live"])
-        hits = {step.result: step.content["raters"] for step in self._ledger.steps("hit", name) if step.result}
+        hits = {hit: step.content["raters"] for step in self._ledger.steps("hit", name) if (hit := self._hit(step))}
         once = {step.key: step.result or "" for step in self._ledger.steps("qualification")}
         key = _qualification_key(content["study"], content["live"])
         qualification = once.get(key, "") if content["offer"]["only_once"] else ""
@@ -129,30 +129,35 @@ class Batches:
 
     def _publish_hit(self, batch: str, token: str, number: int, raters: int, kind: str, offer: Offer) -> None:
         step = self._ledger.begin("hit", f"{batch}/{number}", batch, {"token": token, "raters": raters})
-        if step.is_done:
+        if not step.is_new and self._hit(step):
             return
-        # Mechanical Turk remembers tokens only for a day, but lists all of our HITs.
-        hit = None if step.is_new else self._find_hit(token)
-        if hit is None:
-            try:
-                hit = asked(
-                    self._mturk.create_hit_with_hit_type,
-                    HITTypeId=kind,
-                    MaxAssignments=raters,
-                    LifetimeInSeconds=offer.lifetime,
-                    Question=external_question(offer.url, offer.frame_height),
-                    RequesterAnnotation=token,
-                    UniqueRequestToken=token,
-                )["HIT"]["HITId"]
-            except CrowdError:
-                hit = self._find_hit(token)  # an earlier call may have made it, with its response lost
-                if hit is None:
-                    raise
-        self._ledger.finish("hit", step.key, hit)
+        try:
+            hit = asked(
+                self._mturk.create_hit_with_hit_type,
+                HITTypeId=kind,
+                MaxAssignments=raters,
+                LifetimeInSeconds=offer.lifetime,
+                Question=external_question(offer.url, offer.frame_height),
+                RequesterAnnotation=token,
+                UniqueRequestToken=token,
+            )["HIT"]["HITId"]
+        except CrowdError:
+            if not self._hit(step):  # an earlier call may have made it, with its response lost
+                raise
+        else:
+            self._ledger.finish("hit", step.key, hit)
 
-    def _find_hit(self, token: str) -> str | None:
+    def _hit(self, step: Step) -> str | None:
+        """The HIT of a step, also if a crash came before its id was recorded; None if it was not made."""
+        if step.result:
+            return step.result
+        # Mechanical Turk remembers tokens only for a day, but lists all of our HITs.
         hits = every(self._mturk.list_hits, "HITs")
-        return next((hit["HITId"] for hit in hits if hit.get("RequesterAnnotation") == token), None)
+        token = step.content["token"]
+        hit: str | None = next((hit["HITId"] for hit in hits if hit.get("RequesterAnnotation") == token), None)
+        if hit:
+            self._ledger.finish("hit", step.key, hit)
+        return hit
 
     def _participation_qualification(self, batch: str, study: str) -> str:
         """The qualification of workers who have taken part in any batch of the study; created if missing."""

@@ -161,7 +161,7 @@ class Preference(Question):
     @property
     def hint(self) -> str:
         """The sides, with the numbers that stand for them."""
-        return "1 = left, 2 = right" + (", 0 = tie" if self.tie else "")
+        return "1 = the first (left), 2 = the second (right)" + (", 0 = tie" if self.tie else "")
 
     def _of(self, text: str) -> Answer:
         side = _SIDES.get(text.casefold())

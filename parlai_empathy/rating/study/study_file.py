@@ -87,6 +87,20 @@ def read_study(
     return _study(path, raw, where)
 
 
+def name_and_kind(study: str | Path) -> tuple[str, str]:
+    """Return a study's name in the store, and its kind, without its logs, which may be gone when all are rated.
+
+    :raises OptionError: if there is no such study, or its file is invalid.
+    """
+    path = _path(str(study), "--study")
+    return _name_and_kind(path, _read(path, ()))
+
+
+def _name_and_kind(path: Path, raw: Mapping[str, Any]) -> tuple[str, str]:
+    values = Values(str(path), raw, KEYS)
+    return values.text("name") if values.has("name") else path.stem, values.one_of("kind", KINDS)
+
+
 def _path(name: str, where: str) -> Path:
     path = OWN_STUDIES / f"{name}.yaml" if name in STUDIES else user_path(name)
     if not path.is_file():
@@ -146,8 +160,7 @@ def _resolved(files: Mapping[Any, Any], path: Path) -> dict[Any, Any]:
 
 def _study(path: Path, raw: Mapping[str, Any], where: Mapping[str, str]) -> Study:
     values = Values(str(path), raw, KEYS)
-    kind = values.one_of("kind", KINDS)
-    name = values.text("name") if values.has("name") else path.stem
+    name, kind = _name_and_kind(path, raw)
     turns = Values(f"{path}: turns", values.named("turns"), ("least", "most"))
     completion = Values(f"{path}: completion", values.named("completion"), ("text", "code"))
     questions = tuple(question_of(place, one, kind) for place, one in values.children("questions"))

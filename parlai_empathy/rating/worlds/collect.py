@@ -170,11 +170,12 @@ class CollectEmpatheticWorld(World):
         self._is_over = True
 
     def _ask(self, name: str, text: str) -> str:
-        """Ask for an answer; `quit` raises an error, and `back` is an ordinary answer here."""
-        said = ask(self._agents[name], text)
-        if said is Command.QUIT:
-            raise _QuitError("Somebody has quit")
-        return said.value if isinstance(said, Command) else said
+        """Ask for an answer; `quit` raises an error."""
+        while isinstance(said := ask(self._agents[name], text), Command):
+            if said is Command.QUIT:
+                raise _QuitError("Somebody has quit")
+            show(self._agents[name], "What was said cannot be taken back.")
+        return said
 
 
 class _QuitError(Exception):

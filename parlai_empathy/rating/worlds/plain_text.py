@@ -12,13 +12,20 @@ OTHER, OWN = "A", "B"
 
 SILENCE = "(says nothing)"
 HELP = "Type an answer and press Enter. `back` goes to the previous question; `quit` stops, and you can resume later."
+HELP_COLLECTING = "Type an answer and press Enter. `quit` ends the session for both; finished conversations are kept."
 
 
 def introduction(study: Study) -> str:
     """Return what a rater reads before the first item."""
     warning = [f"Please note: {study.content_warning}"] if study.content_warning else []
     examples = [_example(study, number, one) for number, one in enumerate(study.examples, start=1)]
-    parts = [f"{study.title}\n{'=' * len(study.title)}", *warning, study.instructions, *examples, HELP]
+    parts = [
+        f"{study.title}\n{'=' * len(study.title)}",
+        *warning,
+        study.instructions,
+        *examples,
+        HELP_COLLECTING if study.kind == "collect" else HELP,
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -45,7 +52,7 @@ def turns(context: Sequence[str]) -> list[str]:
 
 def _example(study: Study, number: int, one: Example) -> str:
     if one.other_reply:
-        replies = [f" 1 {OWN}: {one.reply}", f" 2 {OWN}: {one.other_reply}"]
+        replies = [f" 1 (left) {OWN}: {one.reply}", f" 2 (right) {OWN}: {one.other_reply}"]
     else:
         replies = [f" > {OWN}: {one.reply}"]
     answers = [f"   {name}: {answer}" for name, answer in one.answers]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import exp
 
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.analysis.answers import named
 from parlai_empathy.rating.analysis.preferences import Strengths, Tally, strengths, tallies
-from parlai_empathy.rating.rating import Rating
+from parlai_empathy.rating.rating import Rating, Unit
 from parlai_empathy.reports.cells import Cell, PValue, p_value
 from parlai_empathy.reports.plots import Interval, Intervals, Plot, RowBars
 from parlai_empathy.reports.ratings.systems import NONE
@@ -70,14 +71,21 @@ def wins_table(groups: Mapping[str, Sequence[Rating]], unit: str) -> tuple[Table
 
 
 def _sides(preferences: Sequence[Rating]) -> list[str]:
-    """Return a note on how often the left reply was preferred, whichever system it came from."""
-    left = [(one.rating or 0.0) * (1 if one.side == "left" else -1) for one in preferences if one.side]
+    """Return a note on how often the left reply was preferred, whichever system it came from.
+
+    Several questions of a page count once, by their majority.
+    """
+    pages: Counter[tuple[str, Unit]] = Counter()
+    for one in preferences:
+        if one.side:
+            pages[one.rater, one.unit] += round((one.rating or 0.0) * (1 if one.side == "left" else -1))
+    left = list(pages.values())
     try:
         found = win_rate(sum(one > 0 for one in left), sum(one == 0 for one in left), sum(one < 0 for one in left))
     except NotComputableError:
         return []
     return [
-        f"- sides: the left one was preferred in {found.wins:,} of {found.wins + found.losses:,} decided ratings "
+        f"- sides: the left one was preferred in {found.wins:,} of {found.wins + found.losses:,} decided pages "
         f"(exact test of one half: p {_p(found.p_value)})"
     ]
 

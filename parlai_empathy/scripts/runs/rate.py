@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import time
+from contextlib import closing
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -19,7 +20,7 @@ from parlai_empathy.rating.export import write_export
 from parlai_empathy.rating.names import STUDIES
 from parlai_empathy.rating.storage.store import Store, open_store
 from parlai_empathy.rating.study.study import Study
-from parlai_empathy.rating.study.study_file import read_study
+from parlai_empathy.rating.study.study_file import name_and_kind, read_study
 from parlai_empathy.rating.wording import counted
 from parlai_empathy.rating.worlds.chat import ChatThenRateWorld
 from parlai_empathy.rating.worlds.collect import CollectEmpatheticWorld
@@ -36,17 +37,15 @@ def run(opt: Opt) -> None:
     """Rate, or export."""
     if not opt["study"]:
         raise OptionError(f"--study: name the study to run: a file, or one of {', '.join(STUDIES)}")
+    if opt["export"]:
+        with closing(open_store(opt["store"], may_make=False)) as store:
+            _export(opt, store)
+        return
     study = read_study(opt["study"], by_name("--logs", opt["logs"]), by_name("--models", opt["models"]))
-    store = open_store(opt["store"], may_make=not opt["export"])
-    try:
-        if opt["export"]:
-            _export(opt, store, study)
-        else:
-            world = _world(opt, store, study)
-            while not world.epoch_done():
-                world.parley()
-    finally:
-        store.close()
+    with closing(open_store(opt["store"])) as store:
+        world = _world(opt, store, study)
+        while not world.epoch_done():
+            world.parley()
 
 
 def _world(opt: Opt, store: Store, study: Study) -> Any:
@@ -72,11 +71,12 @@ def _user() -> str:
         raise OptionError("--rater: your user has no name on this machine: name the rater") from error
 
 
-def _export(opt: Opt, store: Store, study: Study) -> None:
-    if study.kind == "collect":
-        export_collected(store, study, opt["export"], silent_since=time.time() - PATIENCE)
+def _export(opt: Opt, store: Store) -> None:
+    name, kind = name_and_kind(opt["study"])
+    if kind == "collect":
+        export_collected(store, read_study(opt["study"]), opt["export"], silent_since=time.time() - PATIENCE)
         return
-    print(f"{counted(write_export(store, study.name, opt['export']), 'rating')}: {opt['export']}")
-    if study.kind == "chat":
+    print(f"{counted(write_export(store, name, opt['export'], excluded=True), 'rating')}: {opt['export']}")
+    if kind == "chat":
         talks = talks_path(opt["export"])
-        print(f"{counted(write_talks(store, study.name, talks), 'conversation')}: {talks}")
+        print(f"{counted(write_talks(store, name, talks), 'conversation')}: {talks}")

@@ -21,34 +21,46 @@ VARIED = [("q", float(value)) for value in (1, 2, 3, 4, 5) * 20]  # 20 of each
 def test_chance_of_same_answers_matches_hand_computation() -> None:
     # Others gave 3, 3, 4; the points are 3 and 4. With one added to each count: 3/5 and 2/5. Two answers: .36 + .16.
     others = [("q", 3.0), ("q", 3.0), ("q", 4.0)]
-    assert chance_of_same_answers([("q", 3.0), ("q", 3.0)], others) == pytest.approx(0.52)
+    assert chance_of_same_answers([("q", 3.0), ("q", 3.0)], others, 2) == pytest.approx(0.52)
     # A second question, to which others gave only 4: 1/3 and 2/3.
-    assert chance_of_same_answers([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)]) == pytest.approx(
-        0.6 / 3 + 0.4 * 2 / 3
+    assert chance_of_same_answers([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)], 2) == (
+        pytest.approx(0.6 / 3 + 0.4 * 2 / 3)
+    )
+    # If both are asked on one page, they count as one answer: the square roots of these products.
+    assert chance_of_same_answers([("q", 3.0), ("p", 3.0)], [*others, ("p", 4.0)], 1) == (
+        pytest.approx((0.6 / 3) ** 0.5 + (0.4 * 2 / 3) ** 0.5)
     )
 
 
 def test_straight_lining_flags_improbably_constant_ratings() -> None:
-    assert straight_lining([("q", 3.0)] * 10, VARIED) == "all 10 ratings are 3"
-    assert straight_lining([("q", 3.0)] * 5, VARIED) is None  # 5 * .2**5 = .0016 is not rare enough
-    assert straight_lining([("q", 3.0)] * 6, VARIED) == "all 6 ratings are 3"  # 5 * .2**6 = .0003
-    assert straight_lining([("q", 3.0)] * 9 + [("q", 4.0)], VARIED) is None
+    assert straight_lining([("q", 3.0)] * 10, VARIED, 10) == "all 10 ratings are 3"
+    assert straight_lining([("q", 3.0)] * 5, VARIED, 5) is None  # 5 * .2**5 = .0016 is not rare enough
+    assert straight_lining([("q", 3.0)] * 6, VARIED, 6) == "all 6 ratings are 3"  # 5 * .2**6 = .0003
+    assert straight_lining([("q", 3.0)] * 9 + [("q", 4.0)], VARIED, 10) is None
 
 
 def test_one_side_flags_constant_side_preference() -> None:
     others = [("q", side) for side in (1.0, -1.0, 0.0) * 30]
-    assert one_side([("q", 1.0)] * 9, others) == "all 9 comparisons are for the left side"
-    assert one_side([("q", -1.0)] * 9, others) == "all 9 comparisons are for the right side"
-    assert one_side([("q", 0.0)] * 9, others) == "all 9 comparisons are ties"
-    assert one_side([("q", 1.0)] * 5, others) is None
-    assert one_side([("q", 1.0)] * 8 + [("q", -1.0)], others) is None
+    assert one_side([("q", 1.0)] * 9, others, 9) == "all 9 comparisons are for the left side"
+    assert one_side([("q", -1.0)] * 9, others, 9) == "all 9 comparisons are for the right side"
+    assert one_side([("q", 0.0)] * 9, others, 9) == "all 9 comparisons are ties"
+    assert one_side([("q", 1.0)] * 5, others, 5) is None
+    assert one_side([("q", 1.0)] * 8 + [("q", -1.0)], others, 9) is None
 
 
 def test_straight_lining_allows_usual_answers() -> None:
     mostly_five = [("q", 5.0)] * 95 + [("q", 4.0)] * 5
-    assert straight_lining([("q", 5.0)] * 20, mostly_five) is None
-    assert straight_lining([("q", 4.0)] * 200, mostly_five) is not None
-    assert straight_lining([("q", 5.0)] * 200, []) is None  # nobody to compare with
+    assert straight_lining([("q", 5.0)] * 20, mostly_five, 20) is None
+    assert straight_lining([("q", 4.0)] * 200, mostly_five, 200) is not None
+    assert straight_lining([("q", 5.0)] * 200, [], 200) is None  # nobody to compare with
+
+
+def test_several_questions_of_a_page_count_once() -> None:
+    """Who likes a reply likes it in every respect: five pages of three questions are not 15 answers."""
+    others = [(question, value) for question in "abc" for value in (1.0, 2.0, 3.0, 4.0, 5.0) * 20]
+    answers = [(question, 3.0) for question in "abc"] * 5
+    assert straight_lining(answers, others, 5) is None
+    assert straight_lining(answers, others, 15) == "all 15 ratings are 3"
 
 
 def test_speed_flags_unusually_fast_raters() -> None:

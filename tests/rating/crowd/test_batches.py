@@ -89,6 +89,18 @@ def test_each_hit_is_published_once_despite_crashes(ledger: Ledger, dies_at: int
     assert len(mturk.qualifications) == 1
 
 
+@pytest.mark.parametrize("dies_at", [4, 5, 6])
+def test_hit_whose_creation_crashed_can_be_closed(ledger: Ledger, dies_at: int) -> None:
+    mturk = MturkDouble(dies_at, after=True)
+    with pytest.raises(Death):
+        Batches(ledger, mturk).publish("pilot", "herons", OFFER)
+    batches = Batches(ledger, mturk)
+    batch = batches.batch("pilot")
+    assert list(batch.hits.items()) == list(zip(mturk.hits, [9, 9, 2], strict=False))
+    assert batches.close(batch) == dies_at - 3
+    assert all("ExpireAt" in hit for hit in mturk.hits.values())
+
+
 def test_retried_hit_creation_publishes_hit_once(ledger: Ledger) -> None:
     # The library retries by itself, and Mechanical Turk answers that the HIT already exists.
     class Lossy(MturkDouble):

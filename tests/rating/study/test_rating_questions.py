@@ -64,8 +64,8 @@ def test_valid_answer_is_parsed(question: Likert, raw: object, expected: Answer 
         (TEXT, "   ", "question why has no answer"),
         (TEXT, "abc\0", "a null character"),
         (TEXT, "abc\ud800", "half a character"),
-        (BETTER, "3", "expected 1 = left, 2 = right, 0 = tie"),
-        (Preference("better", "?", tie=False), "tie", "expected 1 = left, 2 = right"),
+        (BETTER, "3", "expected 1 = the first (left), 2 = the second (right), 0 = tie"),
+        (Preference("better", "?", tie=False), "tie", "expected 1 = the first (left), 2 = the second (right)"),
     ],
 )
 def test_invalid_answer_error_is_one_line_naming_expected_values(question: Likert, raw: object, message: str) -> None:

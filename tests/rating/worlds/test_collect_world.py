@@ -73,6 +73,7 @@ def test_invalid_input_is_asked_for_again(collection: Collection) -> None:
         "I saw a heron.",
         "done",
         "x" * 1001,
+        "back",
         "Hello",
         "quit",
     ]
@@ -80,6 +81,8 @@ def test_invalid_input_is_asked_for_again(collection: Collection) -> None:
     assert raters[0].saw("Please write it again: situation: it has 4 sentences: describe it in 1 to 3.")
     assert raters[0].saw("Please continue: 0 turns so far, of at least 4.")
     assert raters[0].saw("Please write it again: message: it has 1,001 characters")
+    assert raters[0].saw("What was said cannot be taken back.")
+    assert not raters[1].saw("Speaker: back")
     assert sum("Choose a feeling" in one for one in raters[0].seen) == 3
 
 

@@ -79,10 +79,21 @@ def test_side_preference_is_noted() -> None:
 
     # A on the left won once, B on the left twice; on the right A won once.
     assert note([(1, "left"), (-1, "right"), (-1, "right"), (1, "right"), (0, "left")]) == [
-        "- sides: the left one was preferred in 3 of 4 decided ratings (exact test of one half: p = 0.625)"
+        "- sides: the left one was preferred in 3 of 4 decided pages (exact test of one half: p = 0.625)"
     ]
     assert note([(1, "left")] * 20)[0].endswith("p < 0.001)")
     assert note([(1, ""), (0, "left")]) == []
+
+
+def test_questions_of_a_page_choose_a_side_once() -> None:
+    pages = {"1": (1, 1, 1), "2": (-1, -1, 1), "3": (1, 0, -1)}  # for the left one, the right one, and neither
+    several = [
+        Rating(item, "r", question, float(value), "A", "B", side="left")
+        for item, said in pages.items()
+        for question, value in zip("pqr", said, strict=True)
+    ]
+    table, _ = wins_table(by_question(several), "item")
+    assert "the left one was preferred in 1 of 2 decided pages" in "".join(table.notes)
 
 
 def test_strengths_match_hand_computed_bradley_terry() -> None:
