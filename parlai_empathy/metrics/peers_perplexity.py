@@ -32,9 +32,10 @@ class PeersPerplexity(AverageMetric):
     :param denom: number of examples.
     :param tokens: the tokeniser's name, for the signature.
     :param vocabulary: the model's vocabulary size, for the signature.
+    :param precision: the format in which the losses were computed, for the signature, if it is not float32.
     """
 
-    __slots__ = ("split", "tokens", "vocabulary")
+    __slots__ = ("precision", "split", "tokens", "vocabulary")
 
     def __init__(
         self,
@@ -43,15 +44,18 @@ class PeersPerplexity(AverageMetric):
         tokens: str | None = None,
         vocabulary: int | None = None,
         split: str | None = None,
+        precision: str | None = None,
     ) -> None:
         super().__init__(numer, denom)
         self.tokens = tokens
         self.vocabulary = vocabulary
         self.split = split
+        self.precision = precision
 
     def __add__(self, other: AverageMetric | None) -> PeersPerplexity:
         total = super().__add__(other)
-        return PeersPerplexity(total._numer, total._denom, self.tokens, self.vocabulary, self.split)
+        about = (self.tokens, self.vocabulary, self.split, self.precision)
+        return PeersPerplexity(total._numer, total._denom, *about)
 
     def value(self) -> float:
         """At least 1. Raises :class:`NotComputableError` if there are no examples."""
@@ -68,6 +72,7 @@ class PeersPerplexity(AverageMetric):
             case="lower",
             tokens=self.tokens,
             vocabulary=self.vocabulary,
+            precision=self.precision,
             n=int(self._denom),
             split=self.split,
         )

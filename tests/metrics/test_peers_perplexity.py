@@ -41,7 +41,8 @@ def test_perplexity_without_examples_raises_error() -> None:
 
 
 def test_adding_keeps_settings_in_signature() -> None:
-    total = PeersPerplexity(2.0, 1, "peers", 99, "valid") + PeersPerplexity(2.0, 1, "peers", 99, "valid") + None
-    assert total.signature == (
-        f"PPL|mean:examples|case:lower|tokens:peers|vocabulary:99|n:2|split:valid|version:{__version__}"
-    )
+    one = PeersPerplexity(2.0, 1, "peers", 99, "valid")
+    made = "PPL|mean:examples|case:lower|tokens:peers|vocabulary:99"
+    assert (one + one + None).signature == f"{made}|n:2|split:valid|version:{__version__}"
+    rounded = PeersPerplexity(2.0, 1, "peers", 99, "valid", "bfloat16")
+    assert (rounded + rounded).signature == f"{made}|precision:bfloat16|n:2|split:valid|version:{__version__}"

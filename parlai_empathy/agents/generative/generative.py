@@ -184,7 +184,8 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         super().record_per_token_metrics(batch, loss_per_token)
         if self.opt["ppl_protocol"] == "peers":
             losses = example_losses(loss_per_token.float(), batch.label_vec != self.NULL_IDX)
-            about = (self.dict.tokenizer, len(self.dict), batch.split)
+            precision = "bfloat16" if use_bfloat16(self.opt["precision"], loss_per_token.device) else None
+            about = (self.dict.tokenizer, len(self.dict), batch.split, precision)
             self.record_local_metric("ppl_peers", [PeersPerplexity(loss, 1, *about) for loss in losses.tolist()])
 
     def _add_generation_metrics(self, batch: Batch, preds: Any) -> None:
