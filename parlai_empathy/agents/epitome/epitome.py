@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
-import torch
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
@@ -23,7 +20,6 @@ from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.epitome import options
 from parlai_empathy.agents.epitome.evaluation import level_metrics, rationale_metrics
 from parlai_empathy.agents.epitome.inference import REMEMBERED, EpitomeReader, Judged, read_of
-from parlai_empathy.agents.epitome.level_shares import level_shares
 from parlai_empathy.agents.epitome.mechanisms import set_mechanisms_of_task
 from parlai_empathy.agents.epitome.targets import level_losses, rationale_losses, rationale_targets, true_levels
 from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
@@ -70,24 +66,12 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         self.set_rate()
         self.model.train()
         self.zero_grad()
-        judged = self.judge(_pairs(batch))
-        adjusted = replace(judged, levels=judged.levels + self._adjustment.to(judged.levels.device))
-        losses = self._losses(adjusted, batch.observations)
+        losses = self._losses(self.judge(_pairs(batch)), batch.observations)
         check_finite(losses, self.opt, self._number_training_updates)
         self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
         self.backward(losses.mean())
         self.update_params()
         return Output()
-
-    @cached_property
-    def _adjustment(self) -> Tensor:
-        """What is added to the levels' logits in training, ``(mechanisms, 3)`` (Menon et al. 2021, equation 10).
-
-        The logits then need not learn how frequent levels are, and rare ones are predicted more often.
-        """
-        if not self.opt["logit_adjustment"]:
-            return torch.zeros(())
-        return float(self.opt["logit_adjustment"]) * level_shares(self.opt, self.mechanisms).log()
 
     def _losses(self, judged: Judged, observations: Sequence[Message]) -> Tensor:
         """Return each example's loss, ``(n,)``."""

@@ -39,7 +39,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "responders": "shared",
         "pooling": "mean",
         "max_tokens": 64,
-        "logit_adjustment": 0.5,
         "learningrate": 3e-4,
         "warmup_updates": 60,
         "num_epochs": 8.0,
@@ -51,7 +50,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "responders": "apart",
         "pooling": "first",
         "max_tokens": 64,
-        "logit_adjustment": 0.0,
         "learningrate": 2e-5,
         "warmup_updates": -1,
         "num_epochs": 4.0,
@@ -75,13 +73,6 @@ def add(parser: ParlaiParser, partial_opt: Mapping[str, Any]) -> ParlaiParser:
         type=float,
         default=0.5,
         help="Weight of the rationales' loss, relative to that of the levels.",
-    )
-    group.add_argument(
-        "--logit-adjustment",
-        type=float,
-        default=0.5,
-        help="How far training makes up for rare levels: this times the logarithm of a level's share is added to its "
-        "logit (Menon et al. 2021). 0: not at all, as in the paper; 1: all levels count alike.",
     )
     add_precision(group)
     set_first_defaults(parser, partial_opt)
@@ -129,6 +120,4 @@ def check(opt: Opt) -> None:
         raise OptionError(f"--dropout {opt['dropout']}: must be at least 0 and below 1")
     if not 0 <= opt["rationale_weight"] < math.inf:
         raise OptionError(f"--rationale-weight {opt['rationale_weight']}: must be at least 0")
-    if not 0 <= opt["logit_adjustment"] < math.inf:
-        raise OptionError(f"--logit-adjustment {opt['logit_adjustment']}: must be at least 0")
     check_parlais(opt)

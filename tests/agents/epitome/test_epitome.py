@@ -19,7 +19,6 @@ from sample_models import check_copy, evaluate, load, weights
 from two_processes import check_gradients_are_averaged
 
 from parlai_empathy.agents.epitome import inference
-from parlai_empathy.agents.epitome.level_shares import level_shares
 from parlai_empathy.errors import DataError, ModelFileError, OptionError, TrainingError
 from parlai_empathy.modules.classifiers import epitome as network
 from parlai_empathy.scoring.agent_judge import AgentJudge
@@ -66,7 +65,7 @@ def explorer(tmp_path_factory: pytest.TempPathFactory, bert: Path) -> Path:
 
 
 def test_training_lowers_loss_and_reports_each_mechanism(tmp_path: Path, bert: Path) -> None:
-    learning = {"learningrate": 0.01, "warmup_updates": -1, "validation_every_n_epochs": -1, "logit_adjustment": 0.0}
+    learning = {"learningrate": 0.01, "warmup_updates": -1, "validation_every_n_epochs": -1}
     train(tmp_path / "new", bert, **learning, max_train_steps=1)
     _, test = train(tmp_path / "model", bert, **learning, max_train_steps=40)
     before, after = (evaluate(tmp_path / name, TASK, datatype="train:evalmode") for name in ("new", "model"))
@@ -76,18 +75,6 @@ def test_training_lowers_loss_and_reports_each_mechanism(tmp_path: Path, bert: P
         f"{name}_{kind}" for name in ("er", "ip", "ex") for kind in kinds
     } <= set(test)
     assert "macro-F1|of:ER|classes:present|n:16|split:test|version:" in test["er_f1"].signature
-
-
-def test_logit_adjustment_makes_up_for_rare_levels(tmp_path: Path, bert: Path) -> None:
-    learning = {"learningrate": 0.01, "warmup_updates": -1, "validation_every_n_epochs": -1, "max_train_steps": 60}
-    train(tmp_path / "plain", bert, **learning, logit_adjustment=0.0)
-    train(tmp_path / "adjusted", bert, **learning, logit_adjustment=1.0)
-    plain, adjusted = (load(tmp_path / name) for name in ("plain", "adjusted"))
-    before, after = (agent.levels(CONTEXTS, REPLIES) for agent in (plain, adjusted))
-    for mechanism, shares in zip(ALL, level_shares(plain.opt, ALL), strict=True):
-        change = (after[mechanism] - before[mechanism]).mean(axis=0)
-        assert change[shares.argmin()] > 0.02, "the rarest level becomes more probable"
-        assert change[shares.argmax()] < -0.02, "and the most frequent one less"
 
 
 def test_only_the_response_encoder_is_trained(judge: Path, bert: Path) -> None:

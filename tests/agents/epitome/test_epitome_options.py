@@ -25,7 +25,6 @@ PAPER = {
     "max_tokens": 64,
     "dropout": 0.1,
     "rationale_weight": 0.5,
-    "logit_adjustment": 0.0,
     "optimizer": "adamw",
     "learningrate": 2e-5,
     "lr_scheduler": "linear",
@@ -57,7 +56,6 @@ def test_explicit_options_override_the_preset() -> None:
     ("changes", "expected"),
     [
         ({"preset": "papers"}, "--preset papers: must be one of default, paper"),
-        ({"logit_adjustment": -0.5}, "--logit-adjustment -0.5: must be at least 0"),
         ({"responders": "own"}, "--responders own: must be one of shared, apart"),
         ({"pooling": "max"}, "--pooling max: must be one of mean, first"),
         (
