@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from parlai_empathy.metrics.direction import is_less_better
-
 
 def keep_the_lowest(train_model: Any) -> None:
     """Keep the model with the lowest value where less is better: ParlAI knows few such metrics, none of them by task,
@@ -16,6 +14,8 @@ def keep_the_lowest(train_model: Any) -> None:
 
     @functools.wraps(begin)
     def __init__(self: Any, opt: Any) -> None:
+        from parlai_empathy.metrics.direction import is_less_better  # here: only trainings need it, not every command
+
         is_less = is_less_better(opt["validation_metric"], opt.get("validation_metric_mode"))
         begin(self, opt)  # only then: a resumed agent would keep the direction of its first metric
         if is_less:
