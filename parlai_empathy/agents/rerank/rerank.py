@@ -29,7 +29,7 @@ from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.agents.rerank.blocks import BlockPrecisions
 from parlai_empathy.agents.rerank.example_count import evaluated
 from parlai_empathy.agents.rerank.training_candidates import block_of, hard_candidates
-from parlai_empathy.agents.retrieval.conversation import Conversation, without_repeats
+from parlai_empathy.agents.retrieval.conversation import Conversation, Remembering, without_repeats
 from parlai_empathy.agents.retrieval.replies import pool_tasks, training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.agents.text_classifier.text_classifier import TextClassifierAgent
@@ -59,7 +59,7 @@ RETRIEVER = FrozenPart(
 )
 
 
-class RerankAgent(TextClassifierAgent):
+class RerankAgent(Remembering, TextClassifierAgent):
     """Reranks the replies that a retriever finds: a cross-encoder's score is added to the retriever's.
 
     So it starts as good as the retriever, and learns to correct its errors.
@@ -164,12 +164,6 @@ class RerankAgent(TextClassifierAgent):
     def history_class(cls) -> type[_Texts]:
         """Return a history of texts that knows everything said."""
         return _Texts
-
-    def vectorize(self, obs: Message, history: _Texts, **kwargs: Any) -> Message:
-        """Also tell what was said in the conversation (``said``)."""
-        obs = super().vectorize(obs, history, **kwargs)
-        obs.force_set("said", history.said)
-        return obs
 
     def is_valid(self, obs: Message) -> bool:
         """Whether the message needs an answer; one with empty text does, too."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlai.core.torch_agent import History
+from parlai.core.message import Message
+from parlai.core.torch_agent import History, TorchAgent
 
 
 class Conversation(History):
@@ -24,6 +25,21 @@ class Conversation(History):
     def _update_raw_strings(self, text: str) -> None:
         super()._update_raw_strings(text)
         self.said.update(text.split("\n"))
+
+
+class Remembering(TorchAgent):
+    """An agent whose messages tell what was said in their conversation (``said``): a batch has messages of several."""
+
+    @classmethod
+    def history_class(cls) -> type[Conversation]:
+        """Return a history that knows everything said."""
+        return Conversation
+
+    def vectorize(self, obs: Message, history: Conversation, **kwargs: Any) -> Message:
+        """Also set ``said``."""
+        obs = super().vectorize(obs, history, **kwargs)
+        obs.force_set("said", history.said)
+        return obs
 
 
 def without_repeats(ranked: Sequence[Sequence[str]], messages: Sequence[Mapping[str, Any]]) -> list[list[str]]:

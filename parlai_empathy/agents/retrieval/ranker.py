@@ -22,7 +22,7 @@ from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from parlai_empathy.agents.retrieval.conversation import Conversation, without_repeats
+from parlai_empathy.agents.retrieval.conversation import Remembering, without_repeats
 from parlai_empathy.agents.retrieval.pool import Pool, load_or_build, load_pool, try_save
 from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
 from parlai_empathy.agents.retrieval.replies import (
@@ -54,7 +54,7 @@ _WITHOUT_REPLIES = (None, "", "interactive", "self_chat")  # values of --task wi
 _WORTH_A_BAR = 20  # number of batches from which a progress bar is shown
 
 
-class PoolRanker(TorchRankerAgent):
+class PoolRanker(Remembering, TorchRankerAgent):
     """Base of agents that encode contexts and replies separately: candidates, metrics and a pool.
 
     Subclasses define how contexts and replies are encoded and scored. Evaluation reports P@1,100 under three protocols
@@ -217,19 +217,6 @@ class PoolRanker(TorchRankerAgent):
                 tokens, _ = padded_tensor([vectors[i] for i in chosen], pad_idx=self.NULL_IDX)
                 encodings[chosen] = self.encode_candidates(tokens.to(self.device)).cpu()
         return encodings.to(self.device)
-
-    # --- conversation ------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def history_class(cls) -> type[Conversation]:
-        """Return a history that knows everything said."""
-        return Conversation
-
-    def vectorize(self, obs: Message, history: Conversation, **kwargs: Any) -> Message:
-        """Also tell what was said in the conversation (``said``): a batch has messages of several."""
-        obs = super().vectorize(obs, history, **kwargs)
-        obs.force_set("said", history.said)
-        return obs
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
