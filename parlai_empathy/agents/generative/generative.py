@@ -29,7 +29,7 @@ from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDiction
 from parlai_empathy.agents.generative.initialisation import begin_with_vectors
 from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
 from parlai_empathy.errors import OptionError
-from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
+from parlai_empathy.metrics.perplexity import Perplexity, example_losses
 from parlai_empathy.modules.classifiers.emotion_head import keep_own_head
 from parlai_empathy.modules.generation.batched_beams import BatchedBeams, Beams, Finished, FinishedBeams, best_of
 from parlai_empathy.modules.generation.diverse_beam import DiverseBeamSearch
@@ -172,7 +172,8 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     def eval_step(self, batch: Batch) -> Output | None:
         """Evaluate a batch. Validation during training generates replies only if the validation metric needs them."""
         skip = self.skip_generation
-        if self._has_trained and self.opt.get("validation_metric") in _LOSS_METRICS:
+        metric = str(self.opt.get("validation_metric")).split("/")[-1]  # <task>/ppl is that of one of several tasks
+        if self._has_trained and metric in _LOSS_METRICS:
             self.skip_generation = True
         try:
             return super().eval_step(batch)
@@ -180,13 +181,28 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
             self.skip_generation = skip
 
     def record_per_token_metrics(self, batch: Batch, loss_per_token: Tensor) -> None:
-        """Also record the peers' perplexity, if ``--ppl-protocol`` selects it."""
+        """Give ParlAI's perplexity a signature, and also record the peers' if ``--ppl-protocol`` selects it."""
         super().record_per_token_metrics(batch, loss_per_token)
+        settings = {
+            "case": self.case,
+            "tokens": self.dict.tokenizer,
+            "vocabulary": len(self.dict),
+            "max_length": self.opt["label_truncate"],
+            "precision": "bfloat16" if use_bfloat16(self.opt["precision"], loss_per_token.device) else None,
+        }
+        if "ppl" in self._local_metrics:  # unless ParlAI wants no metrics
+            sums = [(one._numer, one._denom) for one in self._local_metrics["ppl"]]
+            about = {"mean": "tokens", **settings}
+            self._local_metrics["ppl"] = [Perplexity(loss, tokens, about, batch.split) for loss, tokens in sums]
         if self.opt["ppl_protocol"] == "peers":
             losses = example_losses(loss_per_token.float(), batch.label_vec != self.NULL_IDX)
-            precision = "bfloat16" if use_bfloat16(self.opt["precision"], loss_per_token.device) else None
-            about = (self.dict.tokenizer, len(self.dict), batch.split, precision)
-            self.record_local_metric("ppl_peers", [PeersPerplexity(loss, 1, *about) for loss in losses.tolist()])
+            about = {"mean": "examples", **settings}
+            self.record_local_metric("ppl_peers", [Perplexity(loss, 1, about, batch.split) for loss in losses.tolist()])
+
+    @property
+    def case(self) -> str:
+        """Whether the case of letters is ``kept`` or made ``lower``."""
+        return "lower" if self.opt.get("dict_lower") or self.dict.tokenizer == PEERS else "kept"
 
     def _add_generation_metrics(self, batch: Batch, preds: Any) -> None:
         """Record ParlAI's metrics, AVG BLEU and Dist-n."""
@@ -194,12 +210,11 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         if batch.labels is None or not all(batch.labels):
             return
         bfloat16 = use_bfloat16(self.opt["precision"], batch.text_vec.device)
-        lower = bool(self.opt.get("dict_lower")) or self.dict.tokenizer == PEERS
         metrics = reply_metrics(
             [self.dict.tokenizer_fun(self._v2t(tokens)) for tokens in preds],
-            [self.dict.tokenizer_fun(label.lower() if lower else label) for label in batch.labels],
+            [self.dict.tokenizer_fun(label.lower() if self.case == "lower" else label) for label in batch.labels],
             tokens=self.dict.tokenizer,
-            case="lower" if lower else "kept",
+            case=self.case,
             decoding=decoding_name(self.opt, bfloat16, self.beam_block_list._phrases),
             split=batch.split,
         )

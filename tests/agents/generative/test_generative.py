@@ -145,6 +145,8 @@ def test_mid_training_validation_generates_only_for_reply_metrics(
 
     monkeypatch.setattr(GenerativeAgent, "_generate", noted)
     train(tmp_path / "model", label_truncate=3)
+    both = "empathy:empathetic_dialogues,empathy:empathetic_dialogues:Speaker"
+    train(tmp_path / "two", label_truncate=3, task=both, validation_metric="empathy:empathetic_dialogues/ppl")
     assert trained
     assert not any(trained), "replies are written with the final weights alone"
     train(tmp_path / "other", validation_metric="f1", label_truncate=3)
@@ -193,9 +195,16 @@ def test_init_model_without_dictionary_raises_model_file_error(model_file: Path,
 def test_evaluation_reports_own_and_parlai_metrics(model_file: Path) -> None:
     report = evaluate(model_file)
     assert {"ppl", "ppl_peers", "avg_bleu", "dist_1", "dist_2", "token_acc", "f1", "exs"} <= set(report)
-    for key in ("ppl_peers", "avg_bleu", "dist_1", "dist_2"):
+    for key in ("ppl", "ppl_peers", "avg_bleu", "dist_1", "dist_2"):
         assert "|n:142|split:test|" in report[key].signature
-    assert "|vocabulary:2612|" in report["ppl_peers"].signature
+    for key, mean in (("ppl", "tokens"), ("ppl_peers", "examples")):
+        made = f"PPL|mean:{mean}|case:lower|tokens:peers|vocabulary:2612|max_length:12|n:142|split:test|"
+        assert report[key].signature.startswith(made)
+
+
+def test_perplexity_signature_mentions_bfloat16(model_file: Path) -> None:
+    report = evaluate(model_file, num_examples=32, skip_generation=True, precision="bfloat16")
+    assert "|case:lower|tokens:peers|vocabulary:2612|max_length:12|precision:bfloat16|n:32|" in report["ppl"].signature
 
 
 def test_perplexities_match_per_example_computation(model_file: Path) -> None:

@@ -1,4 +1,4 @@
-"""The peers' perplexity, compared with numbers derived here."""
+"""Perplexity, compared with numbers derived here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parlai.core.metrics import Metrics
 
 from parlai_empathy import __version__
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.metrics.peers_perplexity import PeersPerplexity, example_losses
+from parlai_empathy.metrics.perplexity import Perplexity, example_losses
 
 
 def test_example_losses_ignore_padding() -> None:
@@ -23,7 +23,7 @@ def test_example_losses_ignore_padding() -> None:
 
 def test_replies_weigh_equally_regardless_of_length() -> None:
     """Means of 2 (3 tokens) and 4 (1 token): exp(3). Over tokens it would be exp((3 * 2 + 4) / 4) = exp(2.5)."""
-    total = PeersPerplexity(2.0) + PeersPerplexity(4.0)
+    total = Perplexity(2.0) + Perplexity(4.0)
     assert total.value() == pytest.approx(math.exp(3))
 
 
@@ -31,18 +31,24 @@ def test_replies_weigh_equally_regardless_of_length() -> None:
 def test_metric_aggregates_to_exponential_of_mean_loss(losses: list[float]) -> None:
     metrics = Metrics()
     for loss in losses:
-        metrics.add("ppl_peers", PeersPerplexity(loss))
+        metrics.add("ppl_peers", Perplexity(loss))
     assert metrics.report()["ppl_peers"].value() == pytest.approx(math.exp(sum(losses) / len(losses)))
 
 
 def test_perplexity_without_examples_raises_error() -> None:
     with pytest.raises(NotComputableError):
-        PeersPerplexity(0.0, 0).value()
+        Perplexity(0.0, 0).value()
 
 
-def test_adding_keeps_settings_in_signature() -> None:
-    one = PeersPerplexity(2.0, 1, "peers", 99, "valid")
-    made = "PPL|mean:examples|case:lower|tokens:peers|vocabulary:99"
-    assert (one + one + None).signature == f"{made}|n:2|split:valid|version:{__version__}"
-    rounded = PeersPerplexity(2.0, 1, "peers", 99, "valid", "bfloat16")
-    assert (rounded + rounded).signature == f"{made}|precision:bfloat16|n:2|split:valid|version:{__version__}"
+def test_tokens_weigh_equally_if_they_are_counted() -> None:
+    """Losses of 6 (3 tokens) and 4 (1 token): exp(10 / 4)."""
+    assert (Perplexity(6.0, 3) + Perplexity(4.0, 1)).value() == pytest.approx(math.exp(2.5))
+
+
+def test_adding_keeps_settings_and_counts_examples_in_signature() -> None:
+    one = Perplexity(6.0, 3, {"mean": "tokens", "tokens": "re", "precision": None}, "valid")
+    assert (one + one + None).signature == f"PPL|mean:tokens|tokens:re|n:2|split:valid|version:{__version__}"
+    rounded = Perplexity(2.0, 1, {"mean": "examples", "precision": "bfloat16"}, "valid")
+    assert (rounded + rounded + rounded).signature == (
+        f"PPL|mean:examples|precision:bfloat16|n:3|split:valid|version:{__version__}"
+    )
