@@ -128,17 +128,25 @@ def layer(name: str) -> int:
 
 
 def circles(arrows: list[Arrow]) -> list[str]:
-    """Return one line for each pair of sub-packages that import each other, directly or indirectly."""
+    """Return one line for each pair of neighbours, at any depth, that import each other, directly or indirectly."""
     reach: dict[str, set[str]] = {}
     for arrow in arrows:
-        source, target = arrow.source.split(".")[0], arrow.target.split(".")[0]
-        if source != target and source not in APART:
-            reach.setdefault(source, set()).add(target)
+        if arrow.source.split(".")[0] not in APART or arrow.target.split(".")[0] == arrow.source.split(".")[0]:
+            source, target = fork(arrow.source, arrow.target)
+            if source != target:
+                reach.setdefault(source, set()).add(target)
     for _ in reach:  # the longest path has as many steps as there are names
         for names in reach.values():
             names.update(*(reach.get(name, set()) for name in tuple(names)))
     pairs = {tuple(sorted((a, b))) for a in reach for b in reach[a] if a != b and a in reach.get(b, set())}
     return [f"{a} and {b} import each other" for a, b in sorted(pairs)]
+
+
+def fork(source: str, target: str) -> tuple[str, str]:
+    """Return the two neighbours, in the deepest common folder, that hold the modules: (a.b, a.c) of a.b.x and a.c.y."""
+    a, b = source.split("."), target.split(".")
+    shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return ".".join(a[: shared + 1]), ".".join(b[: shared + 1])
 
 
 def test_package_has_no_forbidden_imports() -> None:
@@ -256,4 +264,18 @@ def test_indirect_import_cycle_is_reported(tmp_path: Path) -> None:
     assert found == [
         f"{a} and {b} import each other"
         for a, b in (("metrics", "modules"), ("metrics", "tasks"), ("modules", "tasks"))
+    ]
+
+
+def test_neighbours_inside_a_subpackage_must_not_import_each_other(tmp_path: Path) -> None:
+    files = {
+        "rating/study/a.py": "import pkg.rating.desk.b",
+        "rating/desk/b.py": "from . import c",
+        "rating/desk/c.py": "import pkg.rating.study.d",
+        "zoo/x.py": "def f():\n    import pkg.zoo.y",
+        "zoo/y.py": "from . import x",
+    }
+    assert violations(write(tmp_path / "pkg", files)) == [
+        "rating.desk and rating.study import each other",
+        "zoo.x and zoo.y import each other",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from parlai_empathy.zoo.build import ZooModel
+from parlai_empathy.zoo.model import ZooModel
 from parlai_empathy.zoo.model_list import MODELS
 
 CARDS = Path(__file__).with_name("cards")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from parlai_empathy.zoo.build import ZooModel
+from parlai_empathy.zoo.model import ZooModel
 
 _BOTH_ROLES = "-t empathy:empathetic_dialogues:BothRoles"  # the paper's training set
 _LISTENER = "-t empathy:empathetic_dialogues"

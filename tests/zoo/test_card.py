@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.zoo import card as module
-from parlai_empathy.zoo.build import ZooModel
 from parlai_empathy.zoo.card import CARDS, card, main
+from parlai_empathy.zoo.model import ZooModel
 from parlai_empathy.zoo.model_list import MODELS
 
 

@@ -11,13 +11,13 @@ from parlai.core.build_data import modelzoo_path
 from parlai.scripts.train_model import TrainModel
 
 import parlai_empathy
+from parlai_empathy.agent_kit.judging.frozen_classifier import PART as CLASSIFIER
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
-from parlai_empathy.agent_kit.trained.frozen_classifier import PART as CLASSIFIER
 from parlai_empathy.agents.ensemble.ensemble import BASE as RETRIEVAL_BASE
 from parlai_empathy.agents.rerank.rerank import RETRIEVER
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.reports.leaderboards.ed_figures import PUBLISHED
-from parlai_empathy.zoo.build import ZooModel
+from parlai_empathy.zoo.model import ZooModel
 from parlai_empathy.zoo.model_list import MODELS
 
 AGENTS = Path(parlai_empathy.__file__).parent / "agents"

@@ -15,7 +15,7 @@ from parlai.core.build_data import modelzoo_path
 from parlai.scripts.train_model import TrainModel
 
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.zoo.build import ZooModel
+from parlai_empathy.zoo.model import ZooModel
 from parlai_empathy.zoo.model_list import MODELS
 
 FILES = ("model", "model.opt", "model.dict", "model.pool")

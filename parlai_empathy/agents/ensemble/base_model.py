@@ -10,8 +10,8 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import TorchAgent
 
+from parlai_empathy.agent_kit.judging.frozen_classifier import HELP, FrozenClassifier
 from parlai_empathy.agent_kit.trained.frozen import FrozenPart
-from parlai_empathy.agent_kit.trained.frozen_classifier import HELP, FrozenClassifier
 from parlai_empathy.agent_kit.trained.init_model import copy_options
 from parlai_empathy.errors import OptionError
 

@@ -10,8 +10,8 @@ import parlai.utils.logging as logging
 import torch
 from parlai.core.opt import Opt
 
-from parlai_empathy.agent_kit.trained import frozen_classifier
-from parlai_empathy.agent_kit.trained.frozen_classifier import FrozenClassifier
+from parlai_empathy.agent_kit.judging import frozen_classifier
+from parlai_empathy.agent_kit.judging.frozen_classifier import FrozenClassifier
 from parlai_empathy.agents.in_context import options
 from parlai_empathy.agents.in_context.counts import Tally
 from parlai_empathy.agents.in_context.example_source import Conversation, training_conversations

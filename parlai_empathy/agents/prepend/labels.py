@@ -21,8 +21,8 @@ from parlai.core.torch_agent import Batch, TorchAgent
 from torch import Tensor
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
+from parlai_empathy.agent_kit.judging.frozen_classifier import HELP, FrozenClassifier
 from parlai_empathy.agent_kit.options.common import check_choices, flag
-from parlai_empathy.agent_kit.trained.frozen_classifier import HELP, FrozenClassifier
 from parlai_empathy.errors import OptionError
 
 GROUP = "Prepend (empathy:prepend)"

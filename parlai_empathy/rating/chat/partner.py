@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from parlai.core.message import Message
 
-from parlai_empathy.rating.desk.answering import RATER, Said, storable_reply
+from parlai_empathy.rating.desk.messages import Said, storable_reply
+from parlai_empathy.rating.study.study import RATER
 
 
 class StreamingAgent(Protocol):

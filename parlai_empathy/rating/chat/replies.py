@@ -11,9 +11,9 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import EmpathyError
 from parlai_empathy.rating.chat.partner import Partner
-from parlai_empathy.rating.desk.answering import RATER
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.outcomes import Assignment
+from parlai_empathy.rating.study.study import RATER
 from parlai_empathy.rating.web.error_pages import Refusal
 
 Emotions = Callable[[Sequence[str]], Sequence[tuple[str, float]]]

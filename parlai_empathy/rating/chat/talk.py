@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from parlai_empathy.rating.desk.answering import RATER, WHOLE, Said
+from parlai_empathy.rating.desk.answering import WHOLE
 from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.messages import Said
 from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.site.fields import PREFIX, Option, options_of
 from parlai_empathy.rating.study.questions import FreeText, Question
+from parlai_empathy.rating.study.study import RATER
 
 DISTRESS = "distress"
 """Key in a message's details: the message mentions self-harm."""

@@ -25,8 +25,8 @@ from typing import Any
 from parlai_empathy.errors import OptionError
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, write_whole
-from parlai_empathy.rating.desk.answering import Said, messages
 from parlai_empathy.rating.desk.assignment import WITH_ITEM
+from parlai_empathy.rating.desk.messages import Said, messages
 from parlai_empathy.rating.export import item_name, moment
 from parlai_empathy.rating.storage.store import Store
 

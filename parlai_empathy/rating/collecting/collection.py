@@ -16,9 +16,9 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.collecting import prompts
 from parlai_empathy.rating.collecting.prompts import Prompt, prompt_of
 from parlai_empathy.rating.collecting.text_rules import checked_situation, one_line
-from parlai_empathy.rating.desk import answering, raters
-from parlai_empathy.rating.desk.answering import Said
+from parlai_empathy.rating.desk import messages, raters
 from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.messages import Said
 from parlai_empathy.rating.desk.outcomes import Outcome
 from parlai_empathy.rating.storage.database import Row, Transaction
 from parlai_empathy.rating.storage.store import Store
@@ -177,13 +177,13 @@ class Collection:
             row = self._row(t, id, rater)
             if row is None:
                 return Outcome.UNKNOWN
-            there = len(answering.messages(t, id))
+            there = len(messages.messages(t, id))
             if turn == there + 1 and (row["state"] != OPEN or there >= self.study.most_turns):
                 return Outcome.TOO_LATE
             if not 1 <= turn <= there + 1 or rater != (row["speaker"] if turn % 2 else row["listener"]):
                 return Outcome.UNKNOWN
             speaker = "speaker" if turn % 2 else "listener"
-            outcome = answering.say(t, id, Said(turn, speaker, text, dict(details or {}), self.desk.clock()))
+            outcome = messages.say(t, id, Said(turn, speaker, text, dict(details or {}), self.desk.clock()))
             if outcome is Outcome.STORED and turn == self.study.most_turns:
                 self.close(t, id, OVER)
             return outcome
@@ -192,7 +192,7 @@ class Collection:
         """End a conversation, and return whether it was long enough for that."""
         with self.desk.writing() as t:
             row = self._row(t, id, rater)
-            if row is None or row["state"] == BROKEN or len(answering.messages(t, id)) < self.study.least_turns:
+            if row is None or row["state"] == BROKEN or len(messages.messages(t, id)) < self.study.least_turns:
                 return False
             self.close(t, id, OVER)
             return True
@@ -259,7 +259,7 @@ def finished(
 def _conversation(t: Transaction, id: str) -> Conversation:
     row = t.rows("SELECT * FROM rating_conversations WHERE id = :id", id=id)[0]
     prompt = prompt_of(t.rows("SELECT * FROM rating_prompts WHERE id = :id", id=row["prompt"])[0])
-    said = tuple(answering.messages(t, id))
+    said = tuple(messages.messages(t, id))
     people = (row["speaker"], row["listener"])
     return Conversation(id, row["place"], prompt, *people, row["state"] == OVER, said, row["begun"])
 

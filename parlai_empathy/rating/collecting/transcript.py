@@ -8,7 +8,7 @@ from parlai_empathy.rating.chat.talk import DISTRESS
 from parlai_empathy.rating.collecting.collection import Conversation
 from parlai_empathy.rating.collecting.meeting import Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
-from parlai_empathy.rating.desk.answering import Said
+from parlai_empathy.rating.desk.messages import Said
 
 
 @dataclass(frozen=True)

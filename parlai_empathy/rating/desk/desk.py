@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk import answering, assignment, raters
-from parlai_empathy.rating.desk.answering import Said, Submission
+from parlai_empathy.rating.desk import answering, assignment, messages, raters
+from parlai_empathy.rating.desk.answering import Submission
+from parlai_empathy.rating.desk.messages import Said
 from parlai_empathy.rating.desk.outcomes import ArmCount, Assignment, Nothing, Outcome, Progress, Rater
 from parlai_empathy.rating.desk.progress import arm_counts, no_item_reason
 from parlai_empathy.rating.desk.registration import item_of, register
@@ -249,12 +250,12 @@ class Desk:
             if row is None or row["excluded"] is not None:
                 return Outcome.UNKNOWN if row is None else Outcome.EXCLUDED
             is_held = answering.hold(t, self.study, row, self._total(rater), said.said)
-            return answering.say(t, id, said) if is_held else Outcome.TOO_LATE
+            return messages.say(t, id, said) if is_held else Outcome.TOO_LATE
 
     def messages(self, id: str, rater: str) -> list[Said]:
         """The messages of a rater's chat, in order; empty if the chat is not theirs."""
         with self.store.reading() as t:
-            return answering.messages(t, id) if self._assigned(t, id, rater) else []
+            return messages.messages(t, id) if self._assigned(t, id, rater) else []
 
     # --- inside ------------------------------------------------------------------------------------------------------
 

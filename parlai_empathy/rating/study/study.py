@@ -19,6 +19,9 @@ KINDS = ("likert", "pairwise", "chat", "collect")
 GOLD = "gold"
 """The name of the system whose replies are the references."""
 
+RATER = "rater"
+"""The speaker of a person's messages in a chat; the model's are under the model's name."""
+
 
 @dataclass(frozen=True)
 class SystemLog:

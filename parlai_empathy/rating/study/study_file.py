@@ -53,10 +53,9 @@ import yaml
 
 from parlai_empathy.errors import OptionError, one_line
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.rating.desk.answering import RATER
 from parlai_empathy.rating.names import OWN_STUDIES, STUDIES
 from parlai_empathy.rating.study.parts import check_of, example_of, question_of
-from parlai_empathy.rating.study.study import GOLD, KINDS, ChatModel, Study, SystemLog
+from parlai_empathy.rating.study.study import GOLD, KINDS, RATER, ChatModel, Study, SystemLog
 from parlai_empathy.rating.study.values import Values, shown
 
 KEYS = (

@@ -7,8 +7,9 @@ from typing import Any
 from parlai.core.message import Message
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk.answering import RATER, storable_reply
+from parlai_empathy.rating.desk.messages import storable_reply
 from parlai_empathy.rating.desk.outcomes import Assignment
+from parlai_empathy.rating.study.study import RATER
 from parlai_empathy.rating.wording import counted
 from parlai_empathy.rating.worlds.interview import Interview
 from parlai_empathy.rating.worlds.rating_world import RatingWorld

@@ -14,7 +14,7 @@ from sample_models import weights
 from tiny_judge import train_judge
 from tiny_parts import train_base, train_classifier
 
-from parlai_empathy.agent_kit.trained.frozen_classifier import PART
+from parlai_empathy.agent_kit.judging.frozen_classifier import PART
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 
 ENDINGS = ("", ".opt", ".dict")

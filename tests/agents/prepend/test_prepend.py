@@ -15,7 +15,7 @@ from sample_models import evaluate, load, weights
 from tiny_judge import write_bert
 from tiny_parts import chat, move, observed, train_base, train_classifier
 
-from parlai_empathy.agent_kit.trained.frozen_classifier import FrozenClassifier
+from parlai_empathy.agent_kit.judging.frozen_classifier import FrozenClassifier
 from parlai_empathy.errors import EmpathyError, OptionError
 
 CONTEXT = "I failed my exam.\nOh no.\nNow I have to tell my parents."

@@ -14,7 +14,7 @@ from remembering_agent import RememberingAgent
 from tiny_parts import train_base
 
 from parlai_empathy.rating.chat.partner import Partner
-from parlai_empathy.rating.desk.answering import LONGEST_REPLY, Said
+from parlai_empathy.rating.desk.messages import LONGEST_REPLY, Said
 
 
 def said(*texts: str) -> list[Said]:

@@ -299,7 +299,7 @@ def test_collected_text_round_trips_through_file(tmp_path_factory: pytest.TempPa
     from parlai_empathy.rating.collecting.collected_file import conversation_lines
     from parlai_empathy.rating.collecting.prompts import Prompt
     from parlai_empathy.rating.collecting.text_rules import one_line
-    from parlai_empathy.rating.desk.answering import Said
+    from parlai_empathy.rating.desk.messages import Said
     from parlai_empathy.tasks.empathetic_dialogues.reader import COLUMNS
 
     try:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from parlai_empathy.rating.collecting.collection import Conversation
 from parlai_empathy.rating.collecting.meeting import Duty, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
-from parlai_empathy.rating.desk.answering import Said
+from parlai_empathy.rating.desk.messages import Said
 from parlai_empathy.rating.study.study import Study
 from parlai_empathy.rating.study.study_file import read_study
 

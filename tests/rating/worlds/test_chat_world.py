@@ -12,8 +12,8 @@ from scripted_rater import ScriptedRater, run
 from tiny_studies import LIKERT
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.desk.answering import LONGEST_REPLY
 from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.desk.messages import LONGEST_REPLY
 from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.export import rating_rows
 from parlai_empathy.rating.storage.store import open_store

@@ -12,7 +12,7 @@ from parlai.core.opt import Opt
 from sample_models import load
 from tiny_parts import train_classifier
 
-from parlai_empathy.agent_kit.trained.frozen_classifier import FrozenClassifier
+from parlai_empathy.agent_kit.judging.frozen_classifier import FrozenClassifier
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 TEXTS = ["I lost my job.", "We won!\nI am so glad.\nThe whole town came.", "I lost my job.", "", "\n", "x" * 5000]
