@@ -69,11 +69,22 @@ def intervals(rows: list[str], series: dict[str, dict[str, Interval]]) -> Interv
 # --- bars ------------------------------------------------------------------------------------------------------------
 
 
+def drawn_bars(plot: Bars, axes: Any) -> list[tuple[float, float, float, float]]:
+    """Return the left edge, the width, the lower end and the height of each bar."""
+    plot.draw(axes)
+    return [(round(bar.get_x(), 6), round(bar.get_width(), 6), bar.get_y(), bar.get_height()) for bar in axes.patches]
+
+
+def test_stacked_bars_begin_where_the_ones_below_end(axes: Any) -> None:
+    found = drawn_bars(Bars("b", "Bars", "x", "y", ["1", "2"], {"a": [3, 4], "b": [5, 6], "c": [1, 1]}, True), axes)
+    assert [bar[:2] for bar in found] == [(-0.4, 0.8), (0.6, 0.8)] * 3
+    assert [bar[2:] for bar in found] == [(0, 3), (0, 4), (3, 5), (4, 6), (8, 1), (10, 1)]
+
+
 def test_bars_of_a_group_are_side_by_side(axes: Any) -> None:
-    bars(["1", "2"], original=[3, 4], random=[5, 6]).draw(axes)
-    found = [(round(patch.get_x(), 6), round(patch.get_width(), 6), patch.get_height()) for patch in axes.patches]
+    found = drawn_bars(bars(["1", "2"], original=[3, 4], random=[5, 6]), axes)
     # Each group is 0.8 wide, with its number at its centre: from -0.4 to 0.4, from 0.6 to 1.4.
-    assert found == [(-0.4, 0.4, 3), (0.6, 0.4, 4), (0.0, 0.4, 5), (1.0, 0.4, 6)]
+    assert found == [(-0.4, 0.4, 0, 3), (0.6, 0.4, 0, 4), (0.0, 0.4, 0, 5), (1.0, 0.4, 0, 6)]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2"]
 
 
