@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from parlai_empathy.errors import LanguageModelError
@@ -90,12 +90,11 @@ class Requester:
         """
         import openai
 
-        sent = replace(self.dialect)
-        where, what = self._request(prompt, sampling, sent)
+        where, what = self._request(prompt, sampling)
         try:
             if report is None:
                 return await self._whole(where, what)
-            if sent.counts:
+            if self.dialect.counts:
                 what["stream_options"] = {"include_usage": True}
             return await self._read_stream(where, what, ServerStream(report, self.address.without_secrets))
         except (asyncio.TimeoutError, openai.APITimeoutError):
@@ -103,7 +102,7 @@ class Requester:
         except openai.APIStatusError as error:
             if error_reason(error.response.content)[1] == FILTERED:
                 return ServerAnswer(None, FILTERED, "", None, None)
-            if self.dialect.learn(sent, error.status_code, error.response.content):
+            if self.dialect.learn(what, error.status_code, error.response.content):
                 return await self.ask(prompt, sampling, report)
             raise self._refused(error.status_code, error.response) from None
         except BrokenAnswerError as error:
@@ -138,16 +137,18 @@ class Requester:
                 if stream.is_over:
                     return
 
-    def _request(self, prompt: Prompt, sampling: Sampling, dialect: Dialect) -> tuple[Any, dict[str, Any]]:
+    def _request(self, prompt: Prompt, sampling: Sampling) -> tuple[Any, dict[str, Any]]:
         """Return the client's resource for a prompt, and the parameters of the request."""
-        options = {"model": self.model, **_options(sampling, dialect)}
+        options = {"model": self.model, **_options(sampling, self.dialect)}
         if isinstance(prompt, str):
             stop = {"stop": list(sampling.stop[:_MOST_STOPS])} if sampling.stop else {}
-            return self.client.completions, {"prompt": as_unicode(prompt), **options, **stop}
+            text = {"prompt": as_unicode(prompt), "max_tokens": sampling.max_tokens}
+            return self.client.completions, {**text, **options, **stop}
         # Without stop texts, which would also end a reasoning model's thoughts; the answer is cut on our side.
-        chat = prompt if dialect.system else without_system_role(prompt)
+        chat = prompt if self.dialect.system else without_system_role(prompt)
         messages = [{"role": one.role, "content": as_unicode(one.content)} for one in chat]
-        return self.client.chat.completions, {"messages": messages, **options}
+        limit = _chat_limit(sampling.max_tokens, self.dialect)
+        return self.client.chat.completions, {"messages": messages, **limit, **options}
 
     def _refused(self, status: int, response: Any) -> Exception:
         said, code = error_reason(response.content, self.address.without_secrets)
@@ -187,13 +188,15 @@ def _losses() -> Iterator[None]:
         raise _LostError from error
 
 
-def _options(sampling: Sampling, dialect: Dialect) -> dict[str, Any]:
-    """Return the sampling parameters. Neutral values are left out, since some servers support fewer."""
-    options: dict[str, Any] = {"temperature": sampling.temperature}
+def _chat_limit(max_tokens: int, dialect: Dialect) -> dict[str, Any]:
     if dialect.limit == "max_tokens":
-        options[dialect.limit] = sampling.max_tokens
-    else:
-        options["extra_body"] = {dialect.limit: sampling.max_tokens}  # older clients lack this argument
+        return {"max_tokens": max_tokens}
+    return {"extra_body": {dialect.limit: max_tokens}}  # older clients lack this argument
+
+
+def _options(sampling: Sampling, dialect: Dialect) -> dict[str, Any]:
+    """Return the sampling parameters but the limit. Neutral values are left out: some servers support fewer."""
+    options: dict[str, Any] = {"temperature": sampling.temperature}
     for name in ("frequency_penalty", "presence_penalty"):
         if getattr(sampling, name):
             options[name] = getattr(sampling, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from parlai_empathy.language_models.server.dialect import Dialect
@@ -11,20 +13,45 @@ NO_COUNTS = b"Unrecognized request argument supplied: stream_options"
 NO_SEED = b'{"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}'
 NO_SYSTEM = b'{"message": "System role not supported"}'
 
+CHAT = {"messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hi."}]}
+FULL: dict[str, Any] = {**CHAT, "max_tokens": 5, "seed": 1, "stream_options": {"include_usage": True}}
+# The same chat as it is sent when all of the above is known.
+BARE = {"messages": [{"role": "user", "content": "Be kind. Hi."}], "extra_body": {"max_completion_tokens": 5}}
+
 
 @pytest.mark.parametrize("status", [400, 422])
 def test_each_rejection_is_learned_only_once(status: int) -> None:
     dialect = Dialect()
-    assert dialect.learn(Dialect(), status, NEW_NAME)
-    assert dialect == Dialect("max_completion_tokens")
-    assert dialect.learn(Dialect("max_completion_tokens"), status, NO_COUNTS)
-    assert dialect == Dialect("max_completion_tokens", counts=False)
-    assert dialect.learn(Dialect("max_completion_tokens", counts=False), status, NO_SYSTEM)
-    assert dialect.learn(Dialect("max_completion_tokens", counts=False, system=False), status, NO_SEED)
-    known = Dialect("max_completion_tokens", counts=False, system=False, seed=False)
-    assert dialect == known
     for body in (NEW_NAME, NO_COUNTS, NO_SYSTEM, NO_SEED):
-        assert not dialect.learn(known, status, body), "it was put so already"
+        assert dialect.learn(FULL, status, body)
+    assert dialect == Dialect("max_completion_tokens", counts=False, system=False, seed=False)
+    for body in (NEW_NAME, NO_COUNTS, NO_SYSTEM, NO_SEED):
+        assert not dialect.learn(BARE, status, body), "it was put so already"
+
+
+def test_limit_of_a_text_is_never_renamed() -> None:
+    """``/completions`` has no other name for it, and ignores what it does not know."""
+    dialect = Dialect()
+    assert not dialect.learn({"prompt": "Hi.", "max_tokens": 5}, 400, NEW_NAME)
+    assert dialect == Dialect()
+
+
+def test_message_that_names_both_limits_renames_none() -> None:
+    """vLLM's words for a prompt that is too long."""
+    body = (
+        b"{\"message\": \"'max_tokens' or 'max_completion_tokens' is too large: 128. This model's maximum context "
+        b'length is 4096 tokens and your request has 4000 input tokens (128 > 4096 - 4000).", "code": 400}'
+    )
+    dialect = Dialect()
+    assert not dialect.learn(FULL, 400, body)
+    assert dialect == Dialect()
+
+
+def test_request_sent_before_the_lesson_is_retried() -> None:
+    dialect = Dialect("max_completion_tokens", counts=False)
+    assert dialect.learn(FULL, 400, NEW_NAME)
+    assert dialect.learn(FULL, 400, NO_COUNTS)
+    assert dialect == Dialect("max_completion_tokens", counts=False)
 
 
 @pytest.mark.parametrize(
@@ -38,19 +65,12 @@ def test_each_rejection_is_learned_only_once(status: int) -> None:
 )
 def test_refused_system_messages_are_recognised(body: bytes) -> None:
     dialect = Dialect()
-    assert dialect.learn(Dialect(), 400, body)
+    assert dialect.learn(CHAT, 400, body)
     assert dialect == Dialect(system=False)
-
-
-def test_request_sent_with_an_older_dialect_is_retried() -> None:
-    dialect = Dialect("max_completion_tokens", counts=False)
-    assert dialect.learn(Dialect(), 400, NEW_NAME)
-    assert dialect.learn(Dialect("max_completion_tokens"), 400, NO_COUNTS)
-    assert dialect == Dialect("max_completion_tokens", counts=False)
 
 
 @pytest.mark.parametrize(("status", "body"), [(404, NEW_NAME), (500, NO_COUNTS), (400, b"too long")])
 def test_other_rejections_change_nothing(status: int, body: bytes) -> None:
     dialect = Dialect()
-    assert not dialect.learn(Dialect(), status, body)
+    assert not dialect.learn(FULL, status, body)
     assert dialect == Dialect()

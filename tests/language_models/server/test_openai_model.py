@@ -181,12 +181,30 @@ def test_concurrent_requests_switch_to_max_completion_tokens_for_good(server: Mo
 
     server.next(*[refuse] * 4)
     model = parrot(concurrency=4)
-    prompts = [f"hello {number}" for number in range(4)]
-    assert [one.text for one in model.complete(prompts, Sampling()) if isinstance(one, Completion)] == prompts
+    prompts = [(Message("user", f"hello {number}"),) for number in range(4)]
+    answers = model.complete(prompts, Sampling())
+    assert [one.text for one in answers if isinstance(one, Completion)] == [one[0].content for one in prompts]
     assert len(server.requests) == 8
     model.complete(prompts, Sampling())
     assert len(server.requests) == 12, "the next batch knows it from the start"
     assert all("max_completion_tokens" in one.body for one in server.requests[4:])
+
+
+def test_prompt_that_is_too_long_is_an_error_and_leaves_the_limit_as_it_is(server: ModelServer) -> None:
+    """vLLM's words mention a name of the limit that ``/completions`` does not have: it would write 16 tokens."""
+    said = "'max_tokens' or 'max_completion_tokens' is too large: 128. This model's maximum context length is 400."
+    server.next(status(400, said))
+    model = parrot(concurrency=1)
+    assert fails(model).endswith("set --lm-context-length")
+    model.complete(["hello", CHAT], Sampling(max_tokens=30))
+    assert [one.body.get("max_tokens") for one in server.requests] == [128, 30, 30]
+
+
+def test_new_name_of_the_limit_is_for_chats_only(server: ModelServer) -> None:
+    server.next(status(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."))
+    parrot(concurrency=1).complete([CHAT, "hello"], Sampling(max_tokens=30))
+    limits = [(one.body.get("max_tokens"), one.body.get("max_completion_tokens")) for one in server.requests]
+    assert limits == [(30, None), (None, 30), (30, None)]
 
 
 def test_seed_is_left_out_if_the_server_refuses_it(server: ModelServer) -> None:
