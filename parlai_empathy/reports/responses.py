@@ -164,7 +164,7 @@ def turns_table(scores: Sequence[SystemScores]) -> tuple[Table, list[Plot]] | No
     """Return EPITOME levels by the reply's turn in its conversation (Figure 1 of Lee et al. 2022), with a plot for
     each mechanism; None without EPITOME levels.
 
-    A reply to the first turn is turn 2.
+    A reply to the first turn is turn 2. Replies whose turn is unknown are left out.
     """
     rows: list[list[Cell]] = []
     curves: dict[str, dict[str, list[tuple[float, float]]]] = {}
@@ -189,8 +189,8 @@ def _by_turn(one: SystemScores, found: Scored) -> list[tuple[int, int, float]]:
     """Return for each turn: the turn, the number of replies with a value, and the metric over them."""
     levels: dict[int, list[float]] = {}
     for reply, item in zip(one.system.replies, found.items, strict=True):
-        if item is not None:
-            levels.setdefault(len(reply.context) + 1, []).append(item)
+        if item is not None and (turn := reply.known_turn):
+            levels.setdefault(turn, []).append(item)
     return [(turn, len(items), found.value(stacked(items))) for turn, items in sorted(levels.items())]
 
 
@@ -296,7 +296,7 @@ def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
                     "system": one.name,
                     "item": name,
                     "line": reply.line,
-                    "turn": len(reply.context) + 1 if reply.context else None,
+                    "turn": reply.known_turn,
                     "emotion": reply.emotion,
                     "reply": reply.reply,
                     **values,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from parlai_empathy.scoring.logged_reply import LoggedReply
 
 Lines = Iterator[tuple[int, str]]
 
-_FIELDS = ("reply", "context", "reference", "references", "emotion", "system", "item", "no_answer")
-_NAMES = "reply, and optionally context, reference or references, emotion, system, item, no_answer"
+_FIELDS = ("reply", "context", "reference", "references", "emotion", "system", "turn", "item", "no_answer")
+_NAMES = "reply, and optionally context, reference or references, emotion, system, turn, item, no_answer"
+_TURN = re.compile(r"[1-9][0-9]{0,8}(?=(\.0)?$)")  # libraries for tables write 3 as 3.0 if other rows have none
 
 
 def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
@@ -120,6 +122,7 @@ def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:
         _item(record, where),
         no_answer,
         number,
+        turn=_turn(record, where),
     )
 
 
@@ -153,6 +156,20 @@ def _item(record: Mapping[str, Any], where: str) -> str:
     return str(value) if is_number else _text(record, "item", where)
 
 
+def _turn(record: Mapping[str, Any], where: str) -> int | None:
+    """Return the reply's turn in its conversation, given as a number or a text."""
+    value = record.get("turn")
+    turn = _as_turn(value)
+    if value is not None and turn is None:
+        raise DataError(f"{where}: turn is {value!r:.40}, expected a whole number from 1")
+    return turn
+
+
+def _as_turn(value: Any) -> int | None:
+    found = _TURN.match(str(value).strip())
+    return int(found[0]) if found else None
+
+
 def _turns(text: str) -> list[str]:
     return [turn.strip() for turn in text.split("\n") if turn.strip()]
 
@@ -162,7 +179,8 @@ def _conversation(record: Mapping[str, Any], number: int, where: str) -> Iterato
 
     If the log has the true reply (``eval_labels``, ``labels``), it is the reference, and it takes the reply's place in
     the context of later turns, as ParlAI's agents see it in an evaluation. A conversation of ``parlai chat_site`` also
-    names the system, and its replies get the names that their ratings have there.
+    names the system, and its replies get the names that their ratings have there. The turn of a reply is that of its
+    own message, or else that of the first one, where our tasks put it.
     """
     context: list[str] = []
     talk = _item(record, where)
@@ -186,6 +204,7 @@ def _conversation(record: Mapping[str, Any], number: int, where: str) -> Iterato
             no_answer=no_answer,
             line=number,
             is_candidate=is_candidate,
+            turn=_as_turn(answered.get("turn")) or _as_turn(asked.get("turn")),
         )
         context += _turns(references[0] if references else reply)
 

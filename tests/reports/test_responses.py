@@ -313,6 +313,15 @@ def test_mean_empathy_level_by_turn() -> None:
     assert (plot.title, plot.series) == ("EPITOME-ER by turn", {"one": [(2, 1.5), (4, 1)]})
 
 
+def test_replies_in_cut_contexts_are_counted_at_the_turn_that_the_log_says() -> None:
+    replies = [LoggedReply("r", ("c",), turn=4), LoggedReply("r", ("a",)), LoggedReply("r", (), turn=4)]
+    one = with_scores(system("one", *replies), scored("epitome_er", "EPITOME-ER", [2, 1, None], {}))
+    found = turns_table([one])
+    assert found is not None
+    assert found[0].rows == [["one", "EPITOME-ER", 2, 1, 1], ["one", "EPITOME-ER", 4, 1, 2]]
+    assert [record["turn"] for record in records([one])] == [4, 2, 4]
+
+
 def test_no_turns_table_without_empathy_levels() -> None:
     assert turns_table([with_scores(system("one", *said("a")), values("m", 1))]) is None
 

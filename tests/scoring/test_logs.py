@@ -14,6 +14,8 @@ from parlai.scripts.eval_model import EvalModel
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.scoring.logs import LoggedReply, read_replies_log
+from parlai_empathy.tasks.empathetic_dialogues.build import build
+from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
 BLOCK = "Emotion: sad\nContext: ['a']\nPred: b\nRef: c\n"
 RECORD = '{"reply": "b", "context": ["a"], "reference": "c", "emotion": "sad"}\n'
@@ -95,6 +97,10 @@ def test_parlai_world_logs_can_be_read(tmp_path: Path) -> None:
     replies = read_replies_log(tmp_path / "log.jsonl")
     assert len(replies) == 142, "the Listener's turns of the sample's test fold"
     assert all(reply.references == (reply.reply,) and reply.context and reply.emotion for reply in replies)
+    test_fold = build({"edition": "sample", "datapath": str(tmp_path)}) / "test.csv"
+    turns = [turn for one in read_empathetic_dialogues(test_fold) for turn in one.turns if turn.is_listener]
+    assert [reply.known_turn for reply in replies] == [turn.index for turn in turns], "though contexts have four turns"
+    assert max(len(reply.context) for reply in replies) == 4
 
 
 def test_csv_with_bare_carriage_returns_raises(tmp_path: Path) -> None:

@@ -50,6 +50,20 @@ def test_item_may_be_text_or_number(item: Any, name: str) -> None:
     assert from_csv(f"reply,item\na,{text}\n") == [LoggedReply("a", item=name, line=2)]
 
 
+@pytest.mark.parametrize(("turn", "known"), [(4, 4), (" 4 ", 4), ("4.0", 4), (4.0, 4), ("", 2), (None, 2)])
+def test_turn_may_be_text_or_number_and_is_otherwise_the_one_after_the_context(turn: Any, known: int) -> None:
+    (reply,) = from_csv(f"reply,context,turn\na,b,{'' if turn is None else turn}\n")
+    assert reply.known_turn == known
+    if turn != "":
+        (reply,) = from_json({"reply": "a", "context": "b", "turn": turn})
+        assert reply.known_turn == known
+
+
+def test_reply_without_turn_and_context_has_no_known_turn() -> None:
+    (reply,) = from_json({"reply": "a"})
+    assert reply.known_turn is None
+
+
 def test_no_answer_gives_reason_for_missing_reply() -> None:
     records = [{"reply": reply, "no_answer": " time-out "} for reply in ("", "partial", None)]
     found = from_json(*records, {"no_answer": "filtered"}, {"reply": "a", "no_answer": " "})
@@ -105,6 +119,9 @@ def test_blank_lines_and_null_fields_are_ignored() -> None:
         ('{"reply": "a", "context": [1]}', "log, line 2: context is [1], expected a text or a list of texts"),
         ('{"reply": "a", "emotion": 3}', "log, line 2: emotion is 3, expected a text"),
         ('{"reply": "a", "item": 1.5}', "log, line 2: item is 1.5, expected a text"),
+        ('{"reply": "a", "turn": 0}', "log, line 2: turn is 0, expected a whole number from 1"),
+        ('{"reply": "a", "turn": 1.5}', "log, line 2: turn is 1.5, expected a whole number from 1"),
+        ('{"reply": "a", "turn": true}', "log, line 2: turn is True, expected a whole number from 1"),
         ('{"reply": "a", "item": true}', "log, line 2: item is True, expected a text"),
         ('{"reply": "a", "no_answer": true}', "log, line 2: no_answer is True, expected a text"),
         ('{"reply": 3, "no_answer": "x"}', "log, line 2: reply is not a text: expected"),
@@ -271,6 +288,22 @@ def test_chat_conversation_keeps_system_and_item_names() -> None:
 def test_reply_needs_names_of_conversation_and_turn_to_be_an_item(talk: dict[str, Any], turn: dict[str, Any]) -> None:
     (reply,) = from_json({**talk, "dialog": [[asked("a"), {**said("x"), **turn}]]})
     assert reply.item == ""
+
+
+def test_turn_of_a_conversation_is_the_tasks_although_its_context_is_cut() -> None:
+    """Our tasks put the reply's turn in the message that asks for it."""
+    (reply,) = from_json({"dialog": [[asked("d\ne", eval_labels=["f"], turn=6), said("x")]]})
+    assert (reply.context, reply.known_turn) == (("d", "e"), 6)
+
+
+def test_turn_of_a_chat_is_that_of_the_reply_itself() -> None:
+    dialog = [[asked("a", turn=1), {**said("x"), "turn": 2}], [asked("b", turn=3), {**said("y"), "turn": 4}]]
+    assert [one.turn for one in from_json({"dialog": dialog})] == [2, 4]
+
+
+def test_conversation_whose_task_means_something_else_by_turn_is_read() -> None:
+    first, second = from_json({"dialog": [[asked("a", turn=0), said("x")], [asked("b", turn="second"), said("y")]]})
+    assert (first.known_turn, second.known_turn) == (2, 4)
 
 
 def test_blank_labels_are_no_references() -> None:

@@ -79,11 +79,14 @@ def people_of(logs: Collection[Sequence[LoggedReply]]) -> System | None:
     An item occurs once, or as often as it occurs in one system's log, whether or not it was answered. The replies have
     no references, so metrics that need references skip them: they would be compared with themselves.
     """
-    emotions = {one.answers: one.emotion for log in logs for one in log if one.emotion}  # some logs may lack them
+    # Some logs may lack them.
+    emotions = {one.answers: one.emotion for log in logs for one in log if one.emotion}
+    turns = {one.answers: one.turn for log in logs for one in log if one.turn}
     most: Counter[LoggedReply] = Counter()
     for log in logs:
         for system in dict.fromkeys(one.system for one in log):
-            most |= Counter(_item_of_reply(one, emotions) for one in log if one.system == system and one.references)
+            referred = [one for one in log if one.system == system and one.references]
+            most |= Counter(_item_of_reply(one, emotions, turns) for one in referred)
     items = list(most.elements())
     if not items:
         return None
@@ -91,6 +94,7 @@ def people_of(logs: Collection[Sequence[LoggedReply]]) -> System | None:
     return System(PEOPLE, replies, items=[one.answers for one in items])
 
 
-def _item_of_reply(one: LoggedReply, emotions: Mapping[Any, str]) -> LoggedReply:
+def _item_of_reply(one: LoggedReply, emotions: Mapping[Any, str], turns: Mapping[Any, int]) -> LoggedReply:
     """Return the item of a logged reply, without the reply."""
-    return LoggedReply("", one.context, one.references, one.emotion or emotions.get(one.answers))
+    emotion, turn = one.emotion or emotions.get(one.answers), one.turn or turns.get(one.answers)
+    return LoggedReply("", one.context, one.references, emotion, turn=turn)

@@ -91,6 +91,15 @@ def test_human_replies_are_deduplicated_across_logs_of_which_one_lacks_emotions(
         assert [(one.reply, one.emotion) for one in people.replies] == [("oh a", "sad"), ("oh b", "sad")]
 
 
+def test_human_replies_have_the_turns_of_the_log_that_has_them() -> None:
+    without = [_answered("a"), _answered("b")]
+    log = [replace(one, turn=turn) for one, turn in zip(without, (6, 4), strict=True)]
+    for logs in ([log], [log, without], [without, log]):
+        people = people_of(logs)
+        assert people is not None
+        assert [(one.reply, one.turn) for one in people.replies] == [("oh a", 6), ("oh b", 4)]
+
+
 def test_human_replies_are_paired_with_systems_but_get_no_bleu() -> None:
     log = [_answered("a"), _answered("b", no_answer="time-out"), _answered("c")]
     people, (system,) = people_of([log]), systems_of("s", log)
