@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from parlai_empathy.language_models.completion import Answer, NoAnswer, answer_o
 EMPTY = "an empty list of choices"
 FILTERED = "content_filter"
 """Why an answer ended, or the code of a refusal."""
+
+_FAILED = ("error", "abort")
 
 _MOST_TOKENS = 2**53  # the cache, SQLite, cannot hold any whole number
 
@@ -59,16 +61,29 @@ def read_server_answer(body: bytes, hide: Callable[[str], str] = str) -> ServerA
         raise BrokenAnswerError(f"an error: {shortened(hide(said))}" if said else "JSON without choices")
     if not whole["choices"]:
         raise BrokenAnswerError(EMPTY, is_empty=True)
-    return read_choice(whole["choices"][0], whole.get("usage"))
-
-
-def read_choice(choice: Any, usage: Any) -> ServerAnswer:
-    """Return one choice, with the token counts of its response.
-
-    :raises BrokenAnswerError: if it is not a choice.
-    """
+    choice = whole["choices"][0]
     if not isinstance(choice, dict):
         raise BrokenAnswerError("an invalid choice")
+    check_choice(choice, hide)
+    return read_choice(choice, whole.get("usage"))
+
+
+def check_choice(choice: Mapping[str, Any], hide: Callable[[str], str] = str) -> None:
+    """Check that a choice, or a piece of one, did not fail while it was written: its text is only a part of the answer.
+
+    OpenRouter then puts an ``error`` into the choice; vLLM and SGLang end it with ``abort``.
+
+    :param hide: as in :func:`read_server_answer`.
+    :raises BrokenAnswerError: if it failed.
+    """
+    finish = choice.get("finish_reason")
+    if choice.get("error") or finish in _FAILED:
+        said = shortened(hide(error_message({"error": choice.get("error")})))
+        raise BrokenAnswerError(f"an error: {said}" if said else f"a part of an answer, finish {finish!r}")
+
+
+def read_choice(choice: Mapping[str, Any], usage: Any) -> ServerAnswer:
+    """Return one choice, with the token counts of its response."""
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
     return ServerAnswer(

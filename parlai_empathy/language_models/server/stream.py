@@ -15,6 +15,7 @@ from parlai_empathy.language_models.server.answer import (
     EMPTY,
     BrokenAnswerError,
     ServerAnswer,
+    check_choice,
     error_message,
     read_choice,
     read_server_answer,
@@ -115,6 +116,7 @@ class ServerStream:
             self._parse_choice(choices[0])
 
     def _parse_choice(self, choice: dict[str, Any]) -> None:
+        check_choice(choice, self._hide)
         self._has_choice = True
         self._finish = str(choice.get("finish_reason") or self._finish)
         delta = choice.get("delta")

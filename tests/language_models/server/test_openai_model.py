@@ -415,8 +415,9 @@ def test_stream_that_does_not_start_is_retried(misbehaviour: Any, server: ModelS
         ),
         (events(piece("Oh"), piece(" no"), b"data: {nonsense\n\n"), "(it sent an event that is not JSON)"),
         (hang_after(piece("Oh"), piece(" no")), "no complete answer within 0.5 seconds"),
+        (events(piece("Oh"), piece(" no"), piece(finish="abort")), "(it sent a part of an answer, finish 'abort')"),
     ],
-    ids=["cut connection", "cut body", "error", "plain error", "nonsense", "hangs"],
+    ids=["cut connection", "cut body", "error", "plain error", "nonsense", "hangs", "abort"],
 )
 def test_stream_is_not_retried_after_text_was_reported(
     misbehaviour: Any, reason: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch

@@ -32,6 +32,14 @@ from parlai_empathy.language_models.server import openai_model
 from parlai_empathy.language_models.server.backoff import wait_before
 from parlai_empathy.language_models.server.openai_model import OpenAIModel
 
+# What OpenRouter, and vLLM and SGLang, send if an answer fails while it is written.
+FAILED = [
+    choices(
+        {"message": {"content": "I am"}, "finish_reason": "error", "error": {"code": 502, "message": f"gone: {KEY}"}}
+    ),
+    choices({"message": {"content": "I am"}, "finish_reason": "abort"}),
+]
+
 # --- temporary errors ------------------------------------------------------------------------------------------------
 
 
@@ -40,11 +48,11 @@ from parlai_empathy.language_models.server.openai_model import OpenAIModel
     [
         *(status(429), status(500), status(503), status(408), html(), html(502)),
         *(cut(), cut(connection=False), drop, raw([]), raw({"error": {"message": "overloaded"}}), choices()),
-        raw({"choices": ["?"]}),
+        *(raw({"choices": ["?"]}), *FAILED),
     ],
     ids=[
         *("429", "500", "503", "408", "HTML", "HTML with 502", "cut connection", "cut body", "dropped", "a list"),
-        *("an error with 200", "no choices", "an invalid choice"),
+        *("an error with 200", "no choices", "an invalid choice", "an error in the choice", "an aborted choice"),
     ],
 )
 def test_temporary_errors_are_retried(misbehaviour: Any, server: ModelServer) -> None:
@@ -78,6 +86,8 @@ def test_hanging_request_is_retried(misbehaviour: Any, server: ModelServer) -> N
         (drop, "the connection failed ("),
         (raw({"error": "overloaded"}), "it sent an error: overloaded"),
         (raw({}), "it sent JSON without choices"),
+        (FAILED[0], "it sent an error: gone: "),
+        (FAILED[1], "it sent a part of an answer, finish 'abort'"),
     ],
     ids=[
         "429",
@@ -89,6 +99,8 @@ def test_hanging_request_is_retried(misbehaviour: Any, server: ModelServer) -> N
         "dropped",
         "error with 200",
         "no choices",
+        "an error in the choice",
+        "an aborted choice",
     ],
 )
 def test_persistent_errors_are_one_line(misbehaviour: Any, reason: str, server: ModelServer) -> None:
@@ -245,8 +257,11 @@ def whole_and_streamed() -> Iterator[LanguageModelError]:
 
 @pytest.mark.parametrize(
     "misbehaviour",
-    [status(401, f"wrong: {KEY}"), status(500, f"wrong: {KEY}"), raw({"error": f"wrong: {KEY}"})],
-    ids=["401", "500", "error with 200"],
+    [
+        *(status(401, f"wrong: {KEY}"), status(500, f"wrong: {KEY}"), raw({"error": f"wrong: {KEY}"})),
+        *(raw({"choices": [{"error": f"wrong: {KEY}"}]}), events({"choices": [{"error": f"wrong: {KEY}"}]})),
+    ],
+    ids=["401", "500", "error with 200", "error in a choice", "error in a streamed choice"],
 )
 def test_key_is_hidden_in_tracebacks(misbehaviour: Any, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """``--loglevel debug`` prints the error with all errors that led to it."""

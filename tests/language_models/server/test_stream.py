@@ -121,6 +121,11 @@ def test_non_streaming_response_is_accepted() -> None:
         (event(piece("a")), "a part of an answer"),
         (event(piece("a")) + b'data: {"choices": [{"text": "Oh', "a part of an answer"),
         (event(piece("a")) + event({"error": {"message": "over\nloaded"}}), "an error: over loaded"),
+        (
+            event(piece("a")) + event({"choices": [{"finish_reason": "error", "error": {"message": "over\nloaded"}}]}),
+            "an error: over loaded",
+        ),
+        (event(piece("a")) + event(piece(finish="abort")) + DONE, "a part of an answer, finish 'abort'"),
         (b"data: <html>\n\n", "an event that is not JSON"),
         (b"data: " + b"[" * 200_000 + b"\n\n", "an event that is not JSON"),
         (DONE, EMPTY),
