@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,12 @@ from parlai_empathy.language_models.completion import Answer, NoAnswer, answer_o
 
 EMPTY = "an empty list of choices"
 FILTERED = "content_filter"
-"""Why an answer ended, or the code of a refusal."""
+"""Why an answer ended."""
+
+# How servers refuse a prompt for what it says: by a code (Azure, OpenAI's proxies, DashScope), or in words if the code
+# has other meanings too (OpenAI's invalid_prompt, DeepSeek).
+_FILTER_CODES = (FILTERED, "content_policy_violation", "data_inspection_failed")
+_FILTER_WORDS = re.compile(r"\b(prompt|input) was flagged\b|content exists risk", re.IGNORECASE)
 
 _FAILED = ("error", "abort")
 
@@ -143,6 +149,12 @@ def error_reason(body: bytes, hide: Callable[[str], str] = str) -> tuple[str, st
     error = whole.get("error") if isinstance(whole, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     return shortened(hide(error_message(whole))), str(code or "")
+
+
+def is_filtered(body: bytes) -> bool:
+    """Whether a server refused a request because its filter objects to the prompt, so that other prompts may pass."""
+    said, code = error_reason(body)
+    return code in _FILTER_CODES or bool(_FILTER_WORDS.search(said))
 
 
 def error_message(whole: Any) -> str:

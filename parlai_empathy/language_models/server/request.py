@@ -18,6 +18,7 @@ from parlai_empathy.language_models.server.answer import (
     BrokenAnswerError,
     ServerAnswer,
     error_reason,
+    is_filtered,
     read_server_answer,
     shortened,
 )
@@ -100,7 +101,7 @@ class Requester:
         except (asyncio.TimeoutError, openai.APITimeoutError):
             raise TryAgainError(f"no complete answer within {self.timeout:g} seconds (--lm-timeout)") from None
         except openai.APIStatusError as error:
-            if error_reason(error.response.content)[1] == FILTERED:
+            if is_filtered(error.response.content):
                 return ServerAnswer(None, FILTERED, "", None, None)
             if self.dialect.learn(what, error.status_code, error.response.content):
                 return await self.ask(prompt, sampling, report)

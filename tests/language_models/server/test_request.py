@@ -201,13 +201,14 @@ def test_waits_are_jittered() -> None:
     ("misbehaviour", "reason"),
     [
         (status(400, "too\nlong"), "refused a request to parrot (400): too long: change the prompt or its options"),
+        (status(400, "no messages", error_code="invalid_prompt"), "(400): no messages: change the prompt"),
         (status(403, "no."), "(403): no: check the permissions of OPENAI_API_KEY"),
         (status(404, "unknown model"), "(404): unknown model: check the model's name and OPENAI_BASE_URL"),
         (html(404), "(404): Not Found: check the model's name"),
         (status(429, "You are out of money", error_code="insufficient_quota"), "(429): You are out of money: check"),
         (raw({"detail": [{"msg": "bad"}]}, 422), "(422): [{'msg': 'bad'}]: change"),
     ],
-    ids=["400", "403", "404", "HTML with 404", "no money", "422"],
+    ids=["400", "invalid prompt", "403", "404", "HTML with 404", "no money", "422"],
 )
 def test_permanent_errors_are_not_retried(misbehaviour: Any, reason: str, server: ModelServer) -> None:
     server.always = misbehaviour
@@ -353,9 +354,23 @@ def test_unusable_answers_are_no_answer(misbehaviour: Any, reason: str, requests
     assert model.usage.completion_tokens == (0 if requests > 1 else 2), "what was written is paid for"
 
 
-def test_prompt_that_the_content_filter_refuses_has_no_answer(server: ModelServer) -> None:
-    """Azure's filter refuses the request, where others end the answer; the other prompts are answered."""
-    filtered = status(400, "The response was filtered due to the prompt", error_code="content_filter")
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("The response was filtered due to the prompt", "content_filter"),  # Azure
+        ("Your request was rejected by our safety system.", "content_policy_violation"),
+        (
+            "Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with "
+            "a different prompt: https://platform.openai.com/docs/guides/reasoning#advice-on-prompting",
+            "invalid_prompt",
+        ),
+        ("Input data may contain inappropriate content.", "data_inspection_failed"),  # DashScope
+        ("Content Exists Risk", "invalid_request_error"),  # DeepSeek
+    ],
+)
+def test_prompt_that_the_content_filter_refuses_has_no_answer(said: str, code: str, server: ModelServer) -> None:
+    """Some filters refuse the request, where others end the answer; the other prompts are answered."""
+    filtered = status(400, said, error_code=code)
     server.next(filtered)
     model = parrot(concurrency=1)
     refused, answered = model.complete(["hello", "you"], Sampling())
