@@ -61,9 +61,15 @@ class Result:
     report: dict[str, dict[str, Any]]
     parameters: int | None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model answered everything. A language model may fail to, and succeed when it is asked again."""
+        return not self.report.get("no_answer", {}).get("value")
+
 
 class Evaluations:
-    """Runs jobs, and caches their results.
+    """Runs jobs, and caches their results. One in which a model left something unanswered is tried again each time, and
+    is the result only if that fails.
 
     :param folder: where results and logs are stored; None: nothing is stored.
     :param run: runs :mod:`~.evaluate` with the arguments, the answer file and the log file, and returns its exit
@@ -79,13 +85,15 @@ class Evaluations:
 
         :raises ModelFileError: if the evaluation fails; only its log is stored then.
         """
-        if kept := self._kept(job):
+        if (kept := self._kept(job)) and kept.is_whole:
             return kept
         try:
             with self._workplace(job) as workplace:
                 return self._new(job, model_file, datapath, workplace)
-        except ModelFileError:
+        except ModelFileError as error:
             if kept := self._kept(job):  # another process may have succeeded meanwhile
+                if not kept.is_whole:
+                    _warn_of_part(error)
                 return kept
             raise
 
@@ -94,16 +102,28 @@ class Evaluations:
 
         :raises ModelFileError: if the evaluation fails.
         """
-        name = f"{job.name}.replies.jsonl"
-        if self.folder and (self.folder / name).exists() and self.is_kept(job):
-            return read_replies_log(self.folder / name)
-        with self._workplace(job) as workplace:
-            self._new(job, model_file, datapath, workplace, ("--world-logs", str(workplace / name)))
-            return read_replies_log(self._keep(workplace / name))
+        stored = self._stored_replies(job)
+        if stored and not any(one.no_answer for one in stored):
+            return stored
+        try:
+            with self._workplace(job) as workplace:
+                log = workplace / _log_name(job)
+                self._new(job, model_file, datapath, workplace, ("--world-logs", str(log)))
+                return read_replies_log(self._keep(log))
+        except ModelFileError as error:
+            if not stored:
+                raise
+            _warn_of_part(error)
+            return stored
 
     def is_kept(self, job: Job) -> bool:
-        """Whether the job's result is cached."""
-        return self._kept(job) is not None
+        """Whether the job's result is cached, and will not be tried again."""
+        kept = self._kept(job)
+        return kept is not None and kept.is_whole
+
+    def _stored_replies(self, job: Job) -> list[LoggedReply] | None:
+        path = self.folder / _log_name(job) if self.folder else None
+        return read_replies_log(path) if path and path.exists() and self._kept(job) else None
 
     def _kept(self, job: Job) -> Result | None:
         path = self.folder / f"{job.name}.json" if self.folder else None
@@ -146,6 +166,14 @@ class Evaluations:
     def _keep(self, file: Path) -> Path:
         """Move a finished file into the folder of results, if there is one, atomically. Return its path."""
         return file.replace(self.folder / file.name) if self.folder and file.exists() else file
+
+
+def _log_name(job: Job) -> str:
+    return f"{job.name}.replies.jsonl"
+
+
+def _warn_of_part(error: ModelFileError) -> None:
+    logging.warning(f"{error}: using the earlier evaluation, in which some answers are missing")
 
 
 def run_process(arguments: list[str], answer: Path, log: Path) -> int:

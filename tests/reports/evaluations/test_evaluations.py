@@ -158,11 +158,13 @@ class Crossed(Runner):
     def __init__(self, beside: Callable[[], object], *answers: Any, code: int = 0, log: str = "") -> None:
         super().__init__(*answers, code=code, log=log)
         self.beside = beside
+        self.messages: list[dict[str, str]] = []
 
     def __call__(self, arguments: list[str], answer: Path, log: Path) -> int:
         code = super().__call__(arguments, answer, log)
         if "--world-logs" in arguments:
-            replies = [{"dialog": [[{"id": "x", "text": "Hello."}, {"id": "model", "text": self.log}]]}]
+            messages = self.messages or [{"id": "model", "text": self.log}]
+            replies = [{"dialog": [[{"id": "x", "text": "Hello."}, message]]} for message in messages]
             Path(arguments[-1]).write_text("".join(json.dumps(reply) + "\n" for reply in replies))
         self.beside()
         return code
@@ -194,6 +196,50 @@ def test_replies_are_asked_for_again_only_if_a_file_is_lost(tmp_path: Path, lost
         if lost:
             (tmp_path / f"{JOB.name}{lost}").unlink()
     assert len(runner.arguments) == (2 if lost else 1)
+
+
+def _replies(folder: Path, runner: Runner) -> list[tuple[str, str]]:
+    found = Evaluations(folder, runner).replies(JOB, "m/model", "data")
+    return [(one.reply, one.no_answer) for one in found]
+
+
+def test_missing_answers_are_asked_for_again_until_there_are_none(tmp_path: Path) -> None:
+    runner = Crossed(lambda: None, FOUND, FOUND, FOUND)
+    for answer in ({"no_answer": "a filter"}, {"no_answer": "a filter"}, {"text": "there"}):
+        runner.messages = [{"text": "hi"}, answer]
+        found = [("hi", ""), (answer.get("text", ""), answer.get("no_answer", ""))]
+        assert _replies(tmp_path, runner) == found, "once in each command"
+    assert _replies(tmp_path, runner) == [("hi", ""), ("there", "")]
+    assert len(runner.arguments) == 3
+
+
+def test_replies_with_missing_answers_remain_if_asking_again_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    runner = Crossed(lambda: None, FOUND, {"error": "the server is down"})
+    runner.messages = [{"text": "hi"}, {"no_answer": "a filter"}]
+    assert _replies(tmp_path, runner) == [("hi", ""), ("", "a filter")]
+    runner.messages = [{"text": "half"}]  # in the log of the failed evaluation
+    assert _replies(tmp_path, runner) == [("hi", ""), ("", "a filter")]
+    (warning,) = warnings
+    assert warning.startswith("the server is down (log: ")
+    assert warning.endswith("): using the earlier evaluation, in which some answers are missing")
+
+
+def test_result_with_missing_answers_is_tried_again_and_remains_if_that_fails(tmp_path: Path) -> None:
+    part = {**FOUND, "report": {**FOUND["report"], "no_answer": {"value": 0.25}}}
+    whole = {**FOUND, "report": {**FOUND["report"], "no_answer": {"value": 0.0}}}
+    runner = Runner(part, {"error": "the server is down"}, whole)
+    evaluations = Evaluations(tmp_path, runner)
+    for _ in range(2):
+        assert result(evaluations) == Result(part["report"], 7)
+        assert not evaluations.is_kept(JOB)
+    for _ in range(2):
+        assert result(evaluations) == Result(whole["report"], 7)
+        assert evaluations.is_kept(JOB)
+    assert len(runner.arguments) == 3
 
 
 def test_failed_command_uses_result_of_concurrent_command(tmp_path: Path) -> None:
