@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from parlai_empathy.language_models.prompt import Message, without_system_role
+
 # How OpenAI's newer models name the parameter that they accept. Others mention it beside the old name, as vLLM does
 # when a prompt is too long, which must stay an error.
 _NEW_LIMIT = re.compile(rb"\buse\b.{0,20}\bmax_completion_tokens\b", re.IGNORECASE)
-# How servers refuse a system message: by the name of the role, or of what Google calls it.
+# How servers refuse a system message: by the name of the role, or of what Google calls it. Chat templates whose roles
+# must alternate say the same of a chat that begins with the assistant.
 _NO_SYSTEM = re.compile(rb"\broles?\b|developer instruction", re.IGNORECASE)
 
 
@@ -22,13 +25,21 @@ class Dialect:
         always ``max_tokens``.
     :param counts: whether the server accepts a request for the token counts of a streamed answer.
     :param system: whether the model has a system role.
+    :param assistant_first: whether the assistant may begin a chat, after the system message. If not, such a chat is
+        sent without the system role: what it says becomes the user's message before that.
     :param seed: whether the server accepts a seed.
     """
 
     limit: str = "max_tokens"
     counts: bool = True
     system: bool = True
+    assistant_first: bool = True
     seed: bool = True
+
+    def adapted(self, chat: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return a chat as the server accepts it."""
+        begins = [message.role for message in chat[:2]] == ["system", "assistant"]
+        return chat if self.system and (self.assistant_first or not begins) else without_system_role(chat)
 
     def learn(self, sent: Mapping[str, Any], status: int, body: bytes) -> bool:
         """Adapt to a refusal by renaming or leaving out a parameter.
@@ -38,8 +49,8 @@ class Dialect:
         """
         if status not in (400, 422):
             return False
-        messages = sent.get("messages", [])
-        if messages and "max_tokens" in sent and _NEW_LIMIT.search(body):
+        roles = [message["role"] for message in sent.get("messages", [])]
+        if roles and "max_tokens" in sent and _NEW_LIMIT.search(body):
             self.limit = "max_completion_tokens"  # OpenAI's newer models only accept this name
             return True
         if "stream_options" in sent and b"stream_options" in body:
@@ -48,7 +59,11 @@ class Dialect:
         if "seed" in sent and b"seed" in body:
             self.seed = False
             return True
-        if messages and messages[0]["role"] == "system" and _NO_SYSTEM.search(body):
-            self.system = False
+        if roles[:1] == ["system"] and _NO_SYSTEM.search(body):
+            # If the assistant begins, that alone may be refused; other chats show whether there is a system role.
+            if roles[1:2] == ["assistant"]:
+                self.assistant_first = False
+            else:
+                self.system = False
             return True
         return False

@@ -11,7 +11,7 @@ from typing import Any
 from parlai_empathy.errors import LanguageModelError
 from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.language_models.partial_answers import Say
-from parlai_empathy.language_models.prompt import Prompt, Sampling, without_system_role
+from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server.address import ServerAddress
 from parlai_empathy.language_models.server.answer import (
     FILTERED,
@@ -146,8 +146,7 @@ class Requester:
             text = {"prompt": as_unicode(prompt), "max_tokens": sampling.max_tokens}
             return self.client.completions, {**text, **options, **stop}
         # Without stop texts, which would also end a reasoning model's thoughts; the answer is cut on our side.
-        chat = prompt if self.dialect.system else without_system_role(prompt)
-        messages = [{"role": one.role, "content": as_unicode(one.content)} for one in chat]
+        messages = [{"role": one.role, "content": as_unicode(one.content)} for one in self.dialect.adapted(prompt)]
         limit = _chat_limit(sampling.max_tokens, self.dialect)
         return self.client.chat.completions, {"messages": messages, **limit, **options}
 

@@ -47,6 +47,15 @@ def test_message_that_names_both_limits_renames_none() -> None:
     assert dialect == Dialect()
 
 
+def test_system_role_of_a_chat_that_the_assistant_begins_says_nothing_of_others() -> None:
+    begun = {"messages": [{"role": "system"}, {"role": "assistant"}, {"role": "user"}]}
+    dialect = Dialect()
+    assert dialect.learn(begun, 400, NO_SYSTEM)
+    assert dialect == Dialect(assistant_first=False)
+    assert dialect.learn(CHAT, 400, NO_SYSTEM), "the server has none after all"
+    assert dialect == Dialect(assistant_first=False, system=False)
+
+
 def test_request_sent_before_the_lesson_is_retried() -> None:
     dialect = Dialect("max_completion_tokens", counts=False)
     assert dialect.learn(FULL, 400, NEW_NAME)

@@ -231,6 +231,28 @@ def test_system_text_goes_before_the_users_if_the_server_has_no_such_role(
     assert server.requests[-1].body["messages"] == [{"role": "user", "content": "Be kind.\n\nMy dog is ill."}]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_chat_that_the_assistant_begins_does_not_change_how_others_are_sent(first: int, server: ModelServer) -> None:
+    """Some chat templates want the user's turn after the system message, and refuse others in words about roles."""
+
+    def alternate(handler: Any) -> None:
+        roles = [message["role"] for message in handler.asked.body["messages"]]
+        if roles[1:2] == ["assistant"] and roles[0] == "system":
+            status(400, "Conversation roles must alternate user/assistant/user/assistant/...")(handler)
+        else:
+            choices({"message": {"content": "ok"}, "finish_reason": "stop"})(handler)
+
+    server.always = alternate
+    begun = (CHAT[0], Message("assistant", "Hello."), CHAT[1])
+    chats = [CHAT, begun, begun] if first == 0 else [begun, begun, CHAT]
+    model = parrot(concurrency=1)
+    model.complete(chats, Sampling())
+    sent = [[one["role"] for one in request.body["messages"]] for request in server.requests]
+    refused, as_user = ["system", "assistant", "user"], ["user", "assistant", "user"]
+    usual = ["system", "user"]
+    assert sent == ([usual, refused, as_user, as_user] if first == 0 else [refused, as_user, as_user, usual])
+
+
 # --- answers that are kept -------------------------------------------------------------------------------------------
 
 
