@@ -8,7 +8,7 @@ system message and the conversation's turns as the other messages.
 ``person``          a turn of the person, as a line: contains ``{text}``
 ``listener``        a turn of the one who replies, as a line: contains ``{text}``
 ``example``         one example: contains ``{turns}``, its lines, and optionally ``{instruction}``
-``before_examples`` text before the first example, if there is one; optional
+``before_examples`` text before the first example, if any, which may contain ``{instruction}``; optional
 ``prompt``          the whole text: contains ``{examples}`` and ``{turns}``, and optionally ``{instruction}``
 ``system``          instead of ``prompt``: contains ``{examples}``, and optionally ``{instruction}``
 ``stop``            a list of texts at which a reply ends, which may contain ``{instruction}``; optional
@@ -39,10 +39,11 @@ _PLACEHOLDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "person": (("text",), ()),
     "listener": (("text",), ()),
     "example": (("turns",), ("instruction",)),
+    "before_examples": ((), ("instruction",)),
     "prompt": (("examples", "turns"), ("instruction",)),
     "system": (("examples",), ("instruction",)),
 }
-_PARTS = ("instruction", *_PLACEHOLDERS, "before_examples", "stop")
+_PARTS = ("instruction", *_PLACEHOLDERS, "stop")
 _OPTIONAL = ("before_examples", "stop", "prompt", "system")
 
 
@@ -80,8 +81,9 @@ class Template:
             the person's.
         :param turns: of the conversation, oldest first.
         """
-        shown = "".join(self._example(example) for example in examples)
-        parts = {"instruction": self.instruction, "examples": self.before_examples + shown if examples else ""}
+        parts = {"instruction": self.instruction}
+        shown = [_filled(self.before_examples, parts), *map(self._example, examples)] if examples else []
+        parts["examples"] = "".join(shown)
         if self.prompt:
             return _filled(self.prompt, {**parts, "turns": self._lines(turns)})
         return (Message("system", _filled(self.system, parts)), *_messages(turns))

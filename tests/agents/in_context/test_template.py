@@ -88,11 +88,18 @@ def test_custom_prompt_file_is_rendered(tmp_path: Path) -> None:
     assert template.stop == ("A:", "(Be kind.")
 
 
+def test_text_before_the_examples_may_contain_the_instruction(tmp_path: Path) -> None:
+    template = load_template(written(tmp_path / "own.yaml", before_examples="{instruction} Look: "))
+    prompt = template.render(EXAMPLES[:1], TURNS[:1])
+    assert prompt == "Be kind. Look: <A: We won!\nB: Wow.>|Be kind.|A: I lost my key.|B:"
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"person": None}, "lacks person"),
         ({"person": None, "example": None}, "lacks person, example"),
+        ({"before_examples": "{turns}"}, r"before_examples contains \{turns\}, expected only \{instruction\}"),
         ({"person": "A:"}, r"person lacks \{text\}"),
         ({"example": "no turn"}, r"example lacks \{turns\}"),
         ({"prompt": "{instruction}"}, r"prompt lacks \{examples\}, \{turns\}"),
