@@ -4,7 +4,7 @@
 JSON lines     one object per line with ``reply``, and optionally ``context`` (a list of turns, or a text with one turn
                per line), ``reference`` (a text) or ``references`` (a list), ``emotion``, ``system``, ``turn`` (the
                reply's turn in its conversation), ``item`` (its name in ratings), ``no_answer`` (why there is none)
-CSV, TSV       columns of the same names; ``references``, and ``context`` if it starts with ``[``, are JSON lists
+CSV, TSV       columns of the same names; lists of texts are written as JSON or Python does
 ParlAI's logs  what ``parlai eval_model --world-logs FILE`` writes: one conversation per line
 text blocks    the test outputs of MoEL, EmpDG, CEM and similar projects: lines ``Emotion: …``, ``Context: [...]``, one
                line ``<system>: reply`` for each system, and ``Ref: …``

@@ -13,11 +13,13 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.errors import DataError, shown
 from parlai_empathy.scoring.logged_reply import LoggedReply
+from parlai_empathy.scoring.logs_text import printed_list
 
 Lines = Iterator[tuple[int, str]]
 
 _FIELDS = ("reply", "context", "reference", "references", "emotion", "system", "turn", "item", "no_answer")
 _NAMES = "reply, and optionally context, reference or references, emotion, system, turn, item, no_answer"
+_LIST = re.compile(r"\s*\[[\s\[]*[\"']")  # what begins like a list of texts; others, like [laughs], are texts
 _TURN = re.compile(r"[1-9][0-9]{0,8}(?=(\.0)?$)")  # libraries for tables write 3 as 3.0 if other rows have none
 
 
@@ -97,13 +99,26 @@ def _warn_of_names(names: Iterable[str], path: Path) -> None:
 
 
 def _unpacked(column: str, text: str, where: str) -> Any:
-    """Return a column's value: lists are parsed as JSON; an empty field is None, unless it is the reply."""
-    if column == "references" or (column == "context" and text.startswith("[")):
-        try:
-            return json.loads(text) if text else None
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: {column} is {text[:40]!r}, expected a JSON list of texts") from error
+    """Return a column's value: a list, if it may be one and is written so; None for an empty field but the reply."""
+    if column in ("context", "references") and text.lstrip().startswith("["):
+        found = _json_list(text) or _python_list(text.strip())
+        if found is None and _LIST.match(text):
+            raise DataError(f"{where}: {column} is {text[:40]!r}, expected a list of texts as JSON or Python writes it")
+        return text if found is None else found
     return text if text or column == "reply" else None
+
+
+def _json_list(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _python_list(text: str) -> list[Any] | None:
+    """Return a list that Python printed. Other libraries leave out the commas, so that Python would join the texts."""
+    found = printed_list(text)
+    return found if "".join(repr(found).split()) == "".join(text.split()) else None
 
 
 def _record(record: Mapping[str, Any], number: int, where: str) -> LoggedReply:

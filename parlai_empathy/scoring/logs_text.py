@@ -102,16 +102,22 @@ def _records(block: _Block, path: Path) -> Iterator[LoggedReply]:
 
 def _turns(text: str, where: str) -> tuple[str, ...]:
     """Parse turns that Python printed as a list of texts, or of lists of words."""
-    try:
-        turns: Any = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        turns = None
-    if not isinstance(turns, list) or not turns:
+    turns = printed_list(text)
+    if not turns:
         raise DataError(f"{where}: Context is {text[:40]!r}, expected a list of turns such as ['hello', 'hi there']")
     texts = tuple(" ".join(turn) if _is_words(turn) else turn for turn in turns)
     if not all(isinstance(turn, str) for turn in texts):
         raise DataError(f"{where}: Context contains something that is not a text")
     return texts
+
+
+def printed_list(text: str) -> list[Any] | None:
+    """Return a list that Python printed; None if the text is something else."""
+    try:
+        found: Any = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
 
 
 def _is_words(turn: Any) -> bool:

@@ -32,6 +32,13 @@ def from_csv(text: str, delimiter: str = ",") -> list[LoggedReply]:
     return list(read_csv(numbered(text), LOG, delimiter))
 
 
+def table(*rows: list[str]) -> str:
+    """Return rows as CSV."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
 # --- JSON lines ------------------------------------------------------------------------------------------------------
 
 
@@ -153,6 +160,30 @@ def test_csv_cells_may_hold_json_lists() -> None:
     assert from_csv(text, "\t") == [LoggedReply("a", ("x", "y"), ("p", "q"), line=2), LoggedReply("b", line=3)]
 
 
+@pytest.mark.parametrize("column", ["context", "references"])
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        ("['hello', 'you']", ("hello", "you")),
+        ("""['hello',"it's"]""", ("hello", "it's")),
+        ("[]", ()),
+        ("[laughs] you are funny", ("[laughs] you are funny",)),
+        ("[deleted]", ("[deleted]",)),
+        ("[1, 2", ("[1, 2",)),
+        ("{}", ("{}",)),
+    ],
+)
+def test_csv_cells_may_hold_pythons_lists_and_texts_in_brackets(column: str, cell: str, texts: tuple[str, ...]) -> None:
+    (reply,) = from_csv(table(["reply", column], ["a", cell]))
+    assert getattr(reply, column) == texts
+
+
+@given(st.lists(st.text(max_size=5).map(str.strip).filter(bool), min_size=1, max_size=3))
+def test_list_that_python_printed_is_read_back(texts: list[str]) -> None:
+    (reply,) = from_csv(table(["reply", "references"], ["a", str(texts)]))
+    assert reply.references == tuple(texts)
+
+
 def test_blank_rows_after_the_last_are_left_out() -> None:
     """Spreadsheets write them; elsewhere such a row is an empty reply, which counts."""
     found = from_csv("reply,context\na,x\n,\nb,y\n,\n , \n", ",")
@@ -170,8 +201,9 @@ def test_blank_rows_after_the_last_are_left_out() -> None:
         ("context,reply,reply\na,b,c\n", "log, line 1: the header names reply more than once: rename the others"),
         ("reply,context\na\n", "log, line 2: more or fewer fields than the header's 2"),
         ("reply,context\na,b,c\n", "log, line 2: more or fewer fields than the header's 2"),
-        ('reply,references\na,"[1, 2"\n', "log, line 2: references is '[1, 2', expected a JSON list of texts"),
-        ("reply,references\na,{}\n", "log, line 2: references is {}, expected a text or a list of texts"),
+        ("reply,references\na,['x\n", 'log, line 2: references is "[\'x", expected a list of texts as JSON or Python'),
+        ("reply,context\na,['x' 'y']\n", "log, line 2: context is \"['x' 'y']\", expected a list of texts"),
+        ("reply,context\na,[1]\n", "log, line 2: context is [1], expected a text or a list of texts"),
         ('"reply,context\na,b\n', "log, line 2: not a valid table row ("),
         ('"reply"x,context\na,b\n', "log, line 1: not a valid table row ("),
         ('reply\n"a\n', "log, line 2: not a valid table row ("),
@@ -207,11 +239,9 @@ words = st.text(alphabet="ab ,\"'", max_size=6).map(str.strip)
 
 @given(st.lists(st.tuples(words, words.filter(bool), st.lists(words.filter(bool), max_size=3)), min_size=1, max_size=5))
 def test_csv_and_json_lines_give_equal_records(records: list[tuple[str, str, list[str]]]) -> None:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["reply", "context", "references"])
-    writer.writerows([reply, json.dumps([turn]), json.dumps(texts)] for reply, turn, texts in records)
-    found = [(one.reply, one.context, one.references) for one in from_csv(out.getvalue())]
+    cells = [[reply, json.dumps([turn]), json.dumps(texts)] for reply, turn, texts in records]
+    log = from_csv(table(["reply", "context", "references"], *cells))
+    found = [(one.reply, one.context, one.references) for one in log]
     rows = [{"reply": reply, "context": [turn], "references": texts} for reply, turn, texts in records]
     assert found == [(one.reply, one.context, one.references) for one in from_json(*rows)]
 
