@@ -36,7 +36,7 @@ class Epitome:
     def score(self, replies: Sequence[LoggedReply]) -> list[Scored]:
         """Return mean levels, 0..2, and mean squared differences from the levels of people's replies, 0..4.
 
-        Levels are of the replies with a context, differences of those that also have a reference.
+        Levels are of the replies with a context, differences of those that also have a reference, from the first one.
 
         :raises NotComputableError: if no reply has a context.
         """
@@ -59,11 +59,17 @@ class Epitome:
                 squares = squared_differences([ours[place] for place in referred], gold).tolist()
                 theirs = dict(zip(referred, squares, strict=True))
                 items = [theirs.get(place) for place in range(len(replies))]
-                scores.append(self._scored(f"diff_{SHORT[mechanism].lower()}", f"diff-{SHORT[mechanism]}", items))
+                key, title = f"diff_{SHORT[mechanism].lower()}", f"diff-{SHORT[mechanism]}"
+                scores.append(self._scored(key, title, items, _first_of_several(replies)))
         return scores
 
-    def _scored(self, key: str, title: str, items: Sequence[float | None]) -> Scored:
-        return scored(key, title, items, {"level": "argmax", **self._settings})
+    def _scored(self, key: str, title: str, items: Sequence[float | None], reference: str | None = None) -> Scored:
+        return scored(key, title, items, {"level": "argmax", **self._settings, "reference": reference})
+
+
+def _first_of_several(replies: Sequence[LoggedReply]) -> str | None:
+    """Return what metrics that compare with one reference say in their signatures; None if no reply has several."""
+    return "first" if any(len(one.references) > 1 for one in replies) else None
 
 
 class EmotionAccuracy:
@@ -114,7 +120,8 @@ class IntentAccuracy:
         intents = self._classifier.labels_of([text for pair in known for text in pair])
         found = iter(zip(intents[::2], intents[1::2], strict=True))
         hits = [None if pair is None else float(len(set(next(found))) == 1) for pair in pairs]
-        return [scored("intent_acc", "IntentAcc", hits, self._classifier.settings)]
+        settings = {**self._classifier.settings, "reference": _first_of_several(replies)}
+        return [scored("intent_acc", "IntentAcc", hits, settings)]
 
 
 class MeanScore:

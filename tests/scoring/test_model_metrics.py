@@ -75,7 +75,7 @@ def test_epitome_levels_and_squared_differences(judge: FakeJudge) -> None:
     # No weights: the SHA-256 digest of an empty message (FIPS 180-2) starts with e3b0c442.
     settings = "level:argmax|classifier:empathy:epitome|weights:e3b0c442"
     assert found["epitome_er"].number.signature == f"EPITOME-ER|{settings}|n:3|left_out:1|{TAIL}"
-    assert found["diff_er"].number.signature == f"diff-ER|{settings}|n:2|left_out:2|{TAIL}"
+    assert found["diff_er"].number.signature == f"diff-ER|{settings}|reference:first|n:2|left_out:2|{TAIL}"
 
 
 def test_levels_of_replies_and_references_come_from_one_call(judge: FakeJudge) -> None:
@@ -84,6 +84,14 @@ def test_levels_of_replies_and_references_come_from_one_call(judge: FakeJudge) -
     assert more == []
     assert list(texts) == ["sorry 2", "why 1", "", "so sorry 1", "why 2"]
     assert [context[-1] for context in contexts] == ["ran away", "i won", "i lost", "ran away", "i lost"]
+
+
+def test_signature_names_the_reference_only_if_there_are_several(judge: FakeJudge) -> None:
+    found = by_key(Epitome("model").score(REPLIES[1:]))
+    settings = "level:argmax|classifier:empathy:epitome|weights:e3b0c442"
+    assert found["diff_er"].number.signature == f"diff-ER|{settings}|n:1|left_out:2|{TAIL}"
+    alone = accuracy(IntentAccuracy, [LoggedReply("ask", references=("agree",))])
+    assert alone.number.signature == f"IntentAcc|classifier:some:task|weights:0a1b2c3d|n:1|{TAIL}"
 
 
 def test_no_level_differences_without_references(judge: FakeJudge) -> None:
@@ -215,7 +223,8 @@ def test_intent_accuracy_compares_with_first_reference() -> None:
     )
     assert found.items == (1, None, 0, 1, 1)
     assert (found.key, found.number) == ("intent_acc", 0.75)
-    assert found.number.signature == f"IntentAcc|classifier:some:task|weights:0a1b2c3d|n:4|left_out:1|{TAIL}"
+    settings = "classifier:some:task|weights:0a1b2c3d|reference:first"
+    assert found.number.signature == f"IntentAcc|{settings}|n:4|left_out:1|{TAIL}"
 
 
 def test_intents_are_classified_in_one_call() -> None:
