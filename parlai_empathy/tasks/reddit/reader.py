@@ -13,6 +13,7 @@ from pathlib import Path
 from parlai_empathy.tasks.reddit.cleaning import as_context, clean, decoded, flaw_of, reply_flaw_of
 from parlai_empathy.tasks.reddit.lines import BrokenFileError, read_lines
 from parlai_empathy.tasks.reddit.records import BadLine, Post, post_of_line
+from parlai_empathy.tasks.reddit.reordering import reordered
 from parlai_empathy.tasks.reddit.tally import Tally
 from parlai_empathy.tasks.reddit.window import Turn, Window
 
@@ -20,6 +21,8 @@ _MONTH = re.compile(r"R[CS]_(?:v2_)?(\d{4}-\d{2}(?:-\d{2})?)")
 _KIND = re.compile(r"_(?:comments|submissions|posts)\b")  # tea_comments.zst: dumps of one subreddit
 _COMMENTS = re.compile(r"^RC_|_comments\b")
 _TOO_LONG = BadLine("too long a line")
+NEARBY = 1 << 16  # posts
+"""How far a file may be out of order. Some are by hours; those of the first years begin with the newest submission."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def _depth(post: Post, parent: Turn | None) -> int:
 def posts_of(files: Iterable[Path], tally: Tally) -> Iterator[Post]:
     """Yield the posts of all files, month by month or subreddit by subreddit, within which they are merged by time."""
     for month in by_month(files):
-        yield from heapq.merge(*(_posts(path, tally) for path in month), key=attrgetter("created"))
+        yield from heapq.merge(*(_by_time(path, tally) for path in month), key=attrgetter("created"))
 
 
 def by_month(files: Iterable[Path]) -> list[Sequence[Path]]:
@@ -134,6 +137,15 @@ def by_month(files: Iterable[Path]) -> list[Sequence[Path]]:
 def _when(path: Path) -> tuple[int, str]:
     found = _MONTH.match(path.name)
     return (0, found[1]) if found else (1, _KIND.sub("", path.name))
+
+
+def _by_time(path: Path, tally: Tally) -> Iterator[Post]:
+    latest = 0.0
+    for post in reordered(_posts(path, tally), NEARBY, key=attrgetter("created")):
+        if post.created < latest:
+            tally.late[str(path)] += 1
+        latest = max(latest, post.created)
+        yield post
 
 
 def _posts(path: Path, tally: Tally) -> Iterator[Post]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import html
 import json
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from processes import run, succeeded
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.tasks.reddit import reader
 from parlai_empathy.tasks.reddit.folds import thread_filter
 from parlai_empathy.tasks.reddit.reader import Limits, Pair, by_month, posts_of, read_reddit
 from parlai_empathy.tasks.reddit.tally import Tally
@@ -231,6 +233,29 @@ def test_comments_and_submissions_of_a_month_or_subreddit_are_merged_by_time(
     assert len(found) == 20
 
 
+def test_dump_that_begins_with_the_newest_submission_gives_all_pairs(tmp_path: Path) -> None:
+    """As the submissions of 2006 do. Each comment comes a second after the submission that it answers."""
+    submissions = [submission(f"s{n}", f"Title {n}", created_utc=10 * n) for n in range(20)]
+    comments = [
+        comment(f"c{n}", f"t3_s{n}", "Two minutes.", link_id=f"t3_s{n}", created_utc=10 * n + 1) for n in range(20)
+    ]
+    files = [write(tmp_path / "RS_2006-02", submissions[::-1]), write(tmp_path / "RC_2006-02", comments)]
+    tally = Tally()
+    found = list(read_reddit(files, LIMITS, lambda _: True, tally))
+    assert [(pair.comment, pair.context) for pair in found] == [(f"t1_c{n}", (f"Title {n}",)) for n in range(20)]
+    assert not tally.late
+
+
+def test_posts_too_far_out_of_order_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two posts to choose from, 5 4 3 2 1 is read as 4 3 2 1 5: three are earlier than the one before."""
+    monkeypatch.setattr(reader, "NEARBY", 1)
+    posts = [submission(f"s{n}", f"Title {n}", created_utc=n) for n in range(5, 0, -1)]
+    path = write(tmp_path / "RS_2006-02", posts)
+    tally = Tally()
+    assert [post.name for post in posts_of([path], tally)] == ["t3_s4", "t3_s3", "t3_s2", "t3_s1", "t3_s5"]
+    assert tally.late == {str(path): 3}
+
+
 def test_threads_continue_across_months(tmp_path: Path) -> None:
     files = [write(tmp_path / "RC_2011-01", THREAD[1:3]), write(tmp_path / "RC_2011-02", THREAD[3:])]
     found = list(read_reddit(files, LIMITS, lambda _: True, Tally()))
@@ -253,9 +278,11 @@ def long_dump(lines: int) -> Iterator[str]:
 READ = """
 import resource, sys
 from pathlib import Path
+from parlai_empathy.tasks.reddit import reader
 from parlai_empathy.tasks.reddit.reader import Limits, read_reddit
 from parlai_empathy.tasks.reddit.tally import Tally
 
+reader.NEARBY = 1_000
 limits = Limits(window=500, min_words=2, max_words=50, history=4)
 for number, _ in enumerate(read_reddit([Path(sys.argv[1])], limits, lambda _: True, Tally()), start=1):
     if number == 3_000:
@@ -286,8 +313,9 @@ def peak_of_reading(path: Path, lines: int) -> int:
     return peak
 
 
-def test_peak_memory_does_not_exceed_the_window(tmp_path: Path) -> None:
+def test_peak_memory_does_not_exceed_the_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """4,500 more lines of 250 bytes each are more than a megabyte; a window of 100 posts takes less than 100 KB."""
+    monkeypatch.setattr(reader, "NEARBY", 100)
     peaks = [peak_of_reading(tmp_path / "a.jsonl", lines) for lines in (1_500, 6_000)]
     assert peaks[1] - peaks[0] < 100_000
 
@@ -349,3 +377,23 @@ def test_pairs_of_a_real_dump_agree_with_a_plain_search(real_data: Path) -> None
     known = {"deleted", "to one that is deleted", "to an unknown submission", "to an unknown comment"}
     filtered = sum(count for reason, count in tally.left_out.items() if reason not in known)
     assert len(answers) - len(found) <= filtered
+
+
+def test_comments_of_real_dumps_find_the_submissions_that_they_answer(real_data: Path) -> None:
+    """The files of submissions begin with the newest one. Compared with a search among all, whatever their order."""
+    files = [real_data / "reddit" / f"{kind}_2006-0{month}.bz2" for kind in ("RC", "RS") for month in (1, 2)]
+    records = [json.loads(line) for file in files for line in bz2.decompress(file.read_bytes()).splitlines()]
+    titles = {f"t3_{record['id']}": record["title"] for record in records if "title" in record}
+    answered = {
+        f"t1_{record['id']}": titles[record["parent_id"]]
+        for record in records
+        if record.get("parent_id") in titles and record["body"] != "[deleted]"
+    }
+    found = read_reddit(files, Limits(10**6, 1, 10**6, 4), lambda _: True, Tally())
+    contexts = {pair.comment: pair.context for pair in found if pair.comment in answered}
+    assert len(contexts) > 0.8 * len(answered)
+    assert all(words(context[0])[:3] == words(answered[name])[:3] for name, context in contexts.items())
+
+
+def words(text: str) -> list[str]:
+    return html.unescape(text).split()

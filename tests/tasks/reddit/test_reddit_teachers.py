@@ -94,7 +94,7 @@ def test_filtered_sample_comments_are_excluded_and_logged(load_teacher: Load, lo
     found = examples_of(load_teacher(TASK, edition="sample"))
     assert not any(example["subreddit"] == "cooking" and "butter" in example["text"] for example in found)
     reasons = "1 quote, 1 deleted, 1 to one that is deleted, 1 by a bot, 1 links only, 1 too short, 1 too long"
-    assert f"left out: {reasons}; bad lines: none; broken files: 0" in log.text
+    assert f"left out: {reasons}; bad lines: none; too far out of order: 0; broken files: 0" in log.text
 
 
 @pytest.mark.parametrize("fold", ["valid", "test"])
