@@ -13,16 +13,19 @@ import parlai.utils.logging as logging
 
 from parlai_empathy.files.whole_file import whole_file
 
+_CODE = Path(__file__).parent
+"""The folder of the code that reads dumps: another version of it may find other pairs."""
+
 
 def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Callable[[], tuple[int, bool]]) -> int:
-    """Return the result of ``count``, from a cache file in ``folder`` if it was counted before.
+    """Return the result of ``count``, from a cache file in ``folder`` if it was counted before, by the same code.
 
     :param files: the files to count; if the size or modification time of one changes, they are counted again.
     :param settings: everything else that the number depends on, as JSON-serialisable data.
     :param count: returns the number, and whether all files were read completely. If not, the number is not cached,
         because more may be readable next time.
     """
-    about = {"files": [_about(file) for file in files], "settings": settings}
+    about = {"files": [_about(file) for file in files], "settings": settings, "code": _digest_of(_CODE)}
     path = folder / f"{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]}.json"
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         stored = json.loads(path.read_text())
@@ -44,3 +47,8 @@ def stored_count(folder: Path, files: Iterable[Path], settings: Any, count: Call
 def _about(file: Path) -> list[str | int]:
     status = file.stat()
     return [str(file.resolve()), status.st_size, status.st_mtime_ns]
+
+
+def _digest_of(folder: Path) -> str:
+    modules = sorted(folder.glob("*.py"))
+    return hashlib.sha256(b"".join(module.read_bytes() for module in modules)).hexdigest()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from parlai_empathy.tasks.reddit import counts
 from parlai_empathy.tasks.reddit.counts import stored_count
 
 
@@ -48,6 +49,21 @@ def test_changed_settings_files_or_contents_are_recounted(tmp_path: Path, files:
     assert stored_count(folder, files, {"a": 1}, count) == 104
     os.utime(files[0], ns=(1, 1))
     assert stored_count(folder, files, {"a": 1}, count) == 105
+
+
+def test_changed_reader_recounts(tmp_path: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another version of the package may leave out other comments."""
+    (code := tmp_path / "reddit").mkdir()
+    (code / "reader.py").write_text("WORDS = 2\n")
+    monkeypatch.setattr(counts, "_CODE", code)
+    count = Counter()
+    assert [stored_count(tmp_path / "counts", files, {}, count) for _ in range(2)] == [101, 101]
+    (code / "reader.py").write_text("WORDS = 3\n")
+    assert stored_count(tmp_path / "counts", files, {}, count) == 102
+
+
+def test_modules_that_read_dumps_are_among_the_code() -> None:
+    assert {"reader.py", "cleaning.py", "records.py"} <= {path.name for path in counts._CODE.glob("*.py")}
 
 
 def test_count_of_incompletely_read_files_is_not_stored(tmp_path: Path, files: list[Path]) -> None:
