@@ -160,9 +160,10 @@ class RETeacher(DimensionTeacher):
 
 
 class TestTeacher(RedTeacher):
-    """RED-Test: posts that three people scored, with RED's classes: a score above the middle of the scale is engaging.
+    """RED-Test: posts that three people scored, with RED's classes. It is the same in each fold.
 
-    It is the same in each fold.
+    The scale of the scores is not known here. So a post is engaging if its mean is above the middle between the lowest
+    and the highest score in the file, rounded down and up to whole numbers; one line of the log gives them.
     """
 
     @classmethod
@@ -181,8 +182,13 @@ class TestTeacher(RedTeacher):
         """Yield one message per post, with its class and its mean score."""
         replies = read_set("red_test", path)
         scale = EVALUATION_SETS["red_test"].scale_with(replies)
+        middle = (scale[0] + scale[-1]) / 2
+        logging.info(
+            f"{path}: its scores are taken to be from {scale[0]} to {scale[-1]}, and posts with a mean above "
+            f"{middle:g} to be engaging"
+        )
         for one in replies:
             message = rated_message(one, scale)
-            engaging = one.human > (scale[0] + scale[-1]) / 2
+            engaging = one.human > middle
             text = message["text"] if with_context else one.reply
             yield {**message, "text": text, "labels": [CLASSES[engaging]], "label_candidates": list(CLASSES)}

@@ -110,6 +110,19 @@ def test_red_test_mean_in_the_middle_is_not_engaging(load_teacher: Load, tmp_pat
     assert [example["labels"] for example in found] == [["engaging"], ["not engaging"], ["not engaging"]]
 
 
+def test_red_test_says_which_scores_are_engaging(
+    load_teacher: Load, tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    """The middle of 1.5, rounded down, and 4, the lowest and highest scores that occur, is 2.5."""
+    (path := tmp_path / "mine.csv").write_text("post,score\nGoats!,4\nSheep.,2.6\nOk.,2.5\nNo.,1.5\n")
+    found = examples_of(load_teacher(f"{TASK}:Test", "test", engagement_file=str(path)))
+    assert [example["labels"][0] for example in found] == ["engaging"] * 2 + ["not engaging"] * 2
+    assert (
+        f"{path}: its scores are taken to be from 1 to 4, and posts with a mean above 2.5 to be engaging"
+        in log.messages
+    )
+
+
 def test_red_test_does_not_read_the_training_file(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "train.csv").write_text("text,label\nGoats!,1\n")
     teacher = load_teacher(f"{TASK}:Test", "test", edition="sample", others={"red_file": str(path)})
