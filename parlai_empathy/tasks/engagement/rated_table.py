@@ -5,7 +5,8 @@ it may look like PREDENG-600 by the same authors, with ``query``, ``response`` a
 2022) has Reddit posts, perhaps with their parents, that three people scored for how engaging they are.
 
 The scores are either in numbered columns, one per rater (``annotator_1``, ``rater2``, ``score3``), or in one column. In
-the latter case, rows with the same texts and the same system are ratings of one reply.
+the latter case, rows with the same texts and the same system are ratings of one reply. Of ``worker_1`` and ``score_1``,
+the score is the latter.
 """
 
 from __future__ import annotations
@@ -22,24 +23,25 @@ REPLIES = ("post", "response", "reply", "text", "sentence")
 CONTEXTS = ("parent", "context", "query")
 SCORES = ("human_score", "score", "rating", "engagement", "engaging", "label", "mean")
 SYSTEMS = ("system", "model", "source")
-_NUMBERED = re.compile(rf"(?:annotator|annotation|rater|worker|human|{'|'.join(SCORES)})_?\d+")
+RATERS = ("annotator", "annotation", "rater", "worker", "human")
+_NUMBERED = re.compile(rf"({'|'.join((*RATERS, *SCORES))})_?\d+")
 
 
 def read_rated_table(path: str | Path) -> Iterator[RatedReply]:
     """Read the replies in the order of their first rows.
 
-    :raises DataError: naming file, line and column, for a missing column, an empty reply, or a score that is not a
-        number.
+    :raises DataError: naming file, line and column, for a missing column, an empty reply, a score that is not a number,
+        a row without a score, or numbered columns of several names.
     """
     rated: dict[tuple[str, str, str | None, int | None], list[float]] = {}
     for place, row in enumerate(read_table(path)):
         reply = one_line(row.text(*REPLIES))
         if not reply:
             raise DataError(f"{row.where}, column {row.column(REPLIES)}: it is empty: each row needs a reply")
-        numbered = [name for name in row.fields if _NUMBERED.fullmatch(name)]
+        numbered = _numbered(row)
         own = place if numbered else None  # rows with all raters are different replies, even with equal texts
         key = (_first(row, CONTEXTS) or "", reply, _first(row, SYSTEMS), own)
-        rated.setdefault(key, []).extend(_ratings(row, numbered or [row.column(SCORES)]))
+        rated.setdefault(key, []).extend(_ratings(row, numbered))
     for place, ((context, reply, system, _), ratings) in enumerate(rated.items()):
         yield RatedReply(str(place), (context,) if context else (), reply, tuple(ratings), system)
 
@@ -50,5 +52,22 @@ def _first(row: Row, names: tuple[str, ...]) -> str | None:
     return one_line(row.text(*there)) or None if there else None
 
 
-def _ratings(row: Row, columns: list[str]) -> list[float]:
+def _numbered(row: Row) -> list[str]:
+    """Return the columns of the raters' scores; none if all scores are in one column."""
+    columns: dict[str, list[str]] = {}
+    for name in row.fields:
+        if found := _NUMBERED.fullmatch(name):
+            columns.setdefault(found[1], []).append(name)
+    scores = [name for name in columns if name in SCORES] or list(columns)
+    if len(scores) > 1:
+        raise DataError(
+            f"{row.where}: its numbered columns are called {' and '.join(scores)}: keep those of one name, the raters' "
+            "scores"
+        )
+    return columns[scores[0]] if scores else []
+
+
+def _ratings(row: Row, numbered: list[str]) -> list[float]:
+    """Return the scores of a row. A rater whose column is empty has not rated it."""
+    columns = [name for name in numbered if row.text(name)] or numbered[:1] or [row.column(SCORES)]
     return [number(row.text(name), f"{row.where}, column {name}") for name in columns]

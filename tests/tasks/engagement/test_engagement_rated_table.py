@@ -73,6 +73,16 @@ def test_rows_with_several_rater_columns_are_not_merged(tmp_path: Path) -> None:
     assert [(one.item, one.ratings) for one in read_rated_table(path)] == [("0", (1, 0)), ("1", (1, 1))]
 
 
+def test_numbers_of_workers_are_not_their_scores(tmp_path: Path) -> None:
+    path = write(tmp_path, "post,worker_1,score_1,worker_2,score_2\nGoats!,712,1,715,0\n")
+    assert [one.ratings for one in read_rated_table(path)] == [(1, 0)]
+
+
+def test_raters_who_did_not_score_a_reply_are_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path, "post,rater_1,rater_2,rater_3\nGoats!,1,,3\nOk.,, ,2\n")
+    assert [one.ratings for one in read_rated_table(path)] == [(1, 3), (2,)]
+
+
 @pytest.mark.parametrize(
     ("content", "parts"),
     [
@@ -80,7 +90,10 @@ def test_rows_with_several_rater_columns_are_not_merged(tmp_path: Path) -> None:
         ("post,parent\nGoats!,A?\n", ["line 2", "human_score", "post, parent"]),
         ("post,label\n  ,1\n", ["line 2", "column post", "empty"]),
         ("post,label\nGoats!,yes\n", ["line 2", "column label", "'yes'"]),
-        ("post,rater_1,rater_2\nGoats!,1,\n", ["line 2", "column rater_2", "''"]),
+        ("post,rater_1,rater_2\nGoats!,,\n", ["line 2", "column rater_1", "''"]),
+        ("post,score\nGoats!,\n", ["line 2", "column score", "''"]),
+        ("post,score_1,label_1\nGoats!,1,1\n", ["line 2", "called score and label"]),
+        ("post,rater_1,human_1\nGoats!,1,1\n", ["line 2", "called rater and human"]),
     ],
 )
 def test_invalid_table_error_names_the_line(
