@@ -12,11 +12,13 @@ from pathlib import Path
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.reader import one_line
 from parlai_empathy.tasks.engagement.tables import Row, read_table
-from parlai_empathy.tasks.red.records import CLASSES, RedPost, post_of
+from parlai_empathy.tasks.red.records import CLASSES, DIMENSIONS, RedPost, post_of
 
 POSTS = ("text", "post", "sentence")
 PARENTS = ("parent", "context")
 SEED = "red 1"
+_OWN = {f"{dimension}_norm" for dimension in DIMENSIONS}
+"""Columns that only the files of ``parlai curate_red`` have."""
 VALID = 20  # percent of the posts, as in the paper
 
 _LABELS = {"0": CLASSES[0], "0.0": CLASSES[0], "1": CLASSES[1], "1.0": CLASSES[1]} | {name: name for name in CLASSES}
@@ -24,14 +26,15 @@ _FOLDS = {"train": "train", "valid": "valid", "validation": "valid", "val": "val
 
 
 def read_tables(path: str | Path, fold: str | None = None) -> Iterator[RedPost]:
-    """Read a ``.csv``, ``.tsv`` or ``.jsonl`` file: with our own columns if it has ``source``, or with the authors'.
+    """Read a ``.csv``, ``.tsv`` or ``.jsonl`` file: with our own columns if it has one of the normalised scores, or
+    with the authors'.
 
     :param fold: the fold of all posts in the file; None takes it from the column ``fold`` or ``split``, or else from a
         hash of the text, which puts one of five into ``valid``.
     :raises DataError: naming file, line and column, for a missing column or an invalid value.
     """
     for row in read_table(path):
-        yield post_of(row.fields, row.where) if "source" in row.fields else _released(row, fold)
+        yield post_of(row.fields, row.where) if _OWN & row.fields.keys() else _released(row, fold)
 
 
 def fold_in_name(path: Path) -> str | None:

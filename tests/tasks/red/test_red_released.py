@@ -45,6 +45,11 @@ def test_parent_and_fold_columns_are_read(tmp_path: Path) -> None:
     assert [(post.parent, post.fold) for post in found] == [("What now?", "valid"), ("", "test")]
 
 
+def test_released_table_may_have_other_columns_of_ours(tmp_path: Path) -> None:
+    path = write(tmp_path, "text,label,source,subreddit,engagement\nGoats!,1,reddit,goats,3\n")
+    assert list(read_tables(path, "train")) == [RedPost("Goats!", "", "engaging", "train")]
+
+
 def test_curated_rows_keep_their_source() -> None:
     assert sum(post.source == "reaction" for post in read_tables(SAMPLE)) == 104
 
