@@ -47,7 +47,8 @@ class WholeTeacher(DialogTeacher):
         # In streaming mode, ParlAI would cache counts in a file beside the data: that folder may be read-only, and the
         # counts would be wrong for other teachers. The data are small enough not to need streaming.
         opt["datatype"] = DatatypeHelper.strip_stream(opt["datatype"])
-        path = self.build(opt)
+        # A copy, one for each position in a batch, has the data of the root teacher.
+        path = Path(shared["opt"]["datafile"]) if shared else self.build(opt)
         opt["datafile"] = str(path)
         try:
             super().__init__(opt, shared)

@@ -57,6 +57,22 @@ def test_error_in_a_fetched_file_says_how_to_fetch_it_again(opt: Opt, tmp_path: 
         Broken(opt)
 
 
+def test_copies_for_a_batch_do_not_locate_the_data_again(opt: Opt) -> None:
+    class Located(Toy):
+        times = 0
+
+        @classmethod
+        def build(cls, opt: dict[str, Any]) -> Path:
+            cls.times += 1
+            return Toy.build(opt)
+
+    teacher = Located(opt)
+    copies = [Located(opt, teacher.share()) for _ in range(3)]
+    assert Located.times == 1
+    assert {copy.datafile for copy in copies} == {teacher.datafile}
+    assert [copy.num_examples() for copy in copies] == [2] * 3
+
+
 def test_options_are_not_modified(opt: Opt) -> None:
     before = dict(opt)
     Toy(opt)
