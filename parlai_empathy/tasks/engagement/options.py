@@ -9,11 +9,13 @@ from typing import Any
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.tasks.engagement.sets import set_file
 
+_OPTION = "--engagement-file"
+
 
 def add_file(group: Any) -> None:
     """Add ``--engagement-file``."""
     group.add_argument(
-        "--engagement-file", type=str, default=None, help="Read this file, in the set's layout, instead of an edition."
+        _OPTION, type=str, default=None, help="Read this file, in the set's layout, instead of an edition."
     )
 
 
@@ -23,4 +25,4 @@ def rated_file(name: str, opt: Mapping[str, Any]) -> Path:
     :param name: one of :data:`parlai_empathy.tasks.engagement.names.SETS`.
     """
     given = opt.get("engagement_file")
-    return user_path(given) if given else set_file(name, opt)
+    return user_path(given) if given else set_file(name, opt, _OPTION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,14 @@ EVALUATION_SETS: Mapping[str, EvaluationSet] = {  # in the order of SETS
 }
 
 
-def set_file(name: str, opt: Mapping[str, Any]) -> Path:
-    """Return the path of a set's file, downloaded if necessary: :func:`engagement_set` without reading it."""
+def set_file(name: str, opt: Mapping[str, Any], option: str | None = None) -> Path:
+    """Return the path of a set's file, downloaded if necessary: :func:`engagement_set` without reading it.
+
+    :param option: option with which users may name another file, for error messages.
+    """
     if name not in EVALUATION_SETS:
         raise OptionError(f"there is no evaluation set {name!r}: it must be one of {', '.join(SETS)}")
-    source = EVALUATION_SETS[name].source
+    source = replace(EVALUATION_SETS[name].source, option=option)
     return SAMPLE / source.files[0] if is_sample(opt) else obtain(opt["datapath"], source) / source.files[0]
 
 
