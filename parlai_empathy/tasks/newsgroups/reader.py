@@ -15,6 +15,7 @@ from parlai_empathy.tasks.newsgroups.body import own_words
 from parlai_empathy.tasks.newsgroups.topics import TOPICS
 
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")  # RFC 1036: any visible character but a colon
+_FOLD = re.compile(r"[ \t]*\n[ \t]+")  # a line that begins with white space continues the one before it
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def _post(place: str, group: str, number: str, content: str) -> Post:
         raise DataError(f"{place}: {group!r} is not one of the 20 groups; a folder for each was expected")
     head, _, body = content.replace("\r\n", "\n").partition("\n\n")
     headers: dict[str, str] = {}
-    for line in head.split("\n"):
+    for line in _FOLD.sub(" ", head).split("\n"):
         if found := _HEADER.fullmatch(line):
             headers.setdefault(found[1].lower(), found[2].strip())
     if "from" not in headers:

@@ -18,12 +18,13 @@ OneLine = Callable[..., None]
 
 POSTS = {
     "sci.space/10": b"From: a@b.c (A)\nSubject: Orbits: how?\nMessage-ID: <1@b.c>\n\nHow?\n",
-    "sci.space/9": b"From: a@b.c\nsubject:  Moon \nSubject: other\nX-Odd line\n folded\n\nCaf\xe9\n\non the moon\n",
+    "sci.space/9": b"From: a@b.c\nsubject:  Moon \n\tand\n  Mars\nSubject: other\nX-Odd line\n folded\n"
+    b"\nCaf\xe9\n\non the moon\n",
     "rec.autos/7": b"Path: x\r\nFrom: d\r\n\r\nBrakes\r\n",
 }
 EXPECTED = [
     Post("rec.autos/7", "rec.autos", {"path": "x", "from": "d"}, "Brakes"),
-    Post("sci.space/9", "sci.space", {"from": "a@b.c", "subject": "Moon"}, "Caf\xe9 on the moon"),
+    Post("sci.space/9", "sci.space", {"from": "a@b.c", "subject": "Moon and Mars"}, "Caf\xe9 on the moon"),
     Post(
         "sci.space/10",
         "sci.space",
