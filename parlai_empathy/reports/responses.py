@@ -35,10 +35,11 @@ def columns(scores: Sequence[SystemScores]) -> dict[str, str]:
     return {key: one.title for system in scores for key, one in system.scores.items()}
 
 
-def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) -> Table:
+def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = (), more: Sequence[str] = ()) -> Table:
     """Return a table with one row per system and one column per metric.
 
     :param left_out: notes on metrics that no system has, and on systems that are missing.
+    :param more: other notes.
     """
     titles = columns(scores)
     rows: list[list[Cell]] = [
@@ -53,6 +54,7 @@ def numbers_table(scores: Sequence[SystemScores], left_out: Sequence[str] = ()) 
     ]
     notes = [
         *signature_notes({one.name: one.numbers for one in scores}),
+        *more,
         *dict.fromkeys(f"- {one.name}: left out: {text}" for one in scores for text in one.missing),
         *(f"- left out: {text}" for text in left_out),
         "- no answer: replies that a system failed to give; no number counts them",

@@ -16,15 +16,16 @@ DATASETS = {"ed": "EmpatheticDialogues", "dd": "DailyDialog", "r": "Reddit"}
 _Rows = Mapping[str, Mapping[str, float]]
 
 
-def tables(models: Sequence[Measured], datasets: Sequence[str], about: str) -> list[Table]:
+def tables(models: Sequence[Measured], datasets: Sequence[str], about: str, notes: Sequence[str] = ()) -> list[Table]:
     """Return one table per data set. That of EmpatheticDialogues ends with the published figures.
 
     :param about: which part of the data was evaluated, for the titles.
+    :param notes: on all models, for each table.
     """
-    return [_table(models, dataset, about) for dataset in datasets]
+    return [_table(models, dataset, about, notes) for dataset in datasets]
 
 
-def _table(models: Sequence[Measured], dataset: str, about: str) -> Table:
+def _table(models: Sequence[Measured], dataset: str, about: str, more: Sequence[str]) -> Table:
     rows: dict[str, Mapping[str, float]] = {
         model.name: {**model.values[dataset], **model.cost} for model in models if dataset in model.values
     }
@@ -34,6 +35,7 @@ def _table(models: Sequence[Measured], dataset: str, about: str) -> Table:
     columns = [column for column in COLUMNS if any(column.name in values for values in rows.values())]
     notes = [
         *signatures,
+        *more,
         *(f"- {model.name}: left out: {failure}" for model in models for failure in model.failures),
         *_explained(others, columns),
     ]

@@ -56,20 +56,28 @@ COLUMNS = (*REPLY_COLUMNS[:-1], *EMOTION_COLUMNS.values(), *COST_COLUMNS)
 def numbers(
     report: Mapping[str, Mapping[str, Any]], columns: Sequence[Column], fold: str, task: str
 ) -> dict[str, Number]:
-    """Return the columns' numbers in a report, by column name, without those that are missing or not finite."""
+    """Return the columns' numbers in a report, by column name, without those that are missing or not finite.
+
+    Their signatures name the task, which the metrics do not know.
+    """
     found = {}
     for column in columns:
         metric = report.get(column.key or "")
         if metric is not None and math.isfinite(metric["value"]):
-            text = metric.get("signature") or _parlais(str(column.key), report, fold, task)
-            found[column.name] = Number(column.factor * metric["value"], text)
+            text = metric.get("signature") or _parlais(str(column.key), report, fold)
+            found[column.name] = Number(column.factor * metric["value"], _with_task(text, task))
     return found
 
 
-def _parlais(key: str, report: Mapping[str, Mapping[str, Any]], fold: str, task: str) -> str:
+def _with_task(text: str, task: str) -> str:
+    """Return a signature with the task, which comes first among its settings."""
+    name, *settings = text.split("|")
+    return "|".join([name, f"task:{task}", *settings])
+
+
+def _parlais(key: str, report: Mapping[str, Mapping[str, Any]], fold: str) -> str:
     """Return a signature for one of ParlAI's own metrics, which have none."""
     mean = "tokens" if key == "ppl" else "examples"  # perplexity averages the loss over all tokens
     count = report.get("exs", {}).get("value")
-    return signature(
-        key, source="parlai", mean=mean, task=task, n=None if count is None else round(count), split=fold.split(":")[0]
-    )
+    n = None if count is None else round(count)
+    return signature(key, source="parlai", mean=mean, n=n, split=fold.split(":")[0])

@@ -26,10 +26,13 @@ def read_logs(opt: Opt) -> dict[str, list[LoggedReply]]:
     return {name: read_replies_log(file) for name, file in by_name("--logs", opt["logs"]).items()}
 
 
-def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Sequence[str] = ()) -> Report:
+def response_report(
+    title: str, systems: Sequence[System], opt: Opt, failed: Sequence[str] = (), notes: Sequence[str] = ()
+) -> Report:
     """Score systems and return the report.
 
     :param failed: one line for each system that is left out.
+    :param notes: on how the replies came about.
     """
     ratings = _ratings(opt, systems) if opt.get("ratings") else None
     if ratings is not None:
@@ -43,7 +46,7 @@ def response_report(title: str, systems: Sequence[System], opt: Opt, failed: Seq
             f"--metrics: nothing could be measured: {next(text for one in scores for text in one.missing)}"
         )
     intervals, side_by_side = responses.intervals_table(scores, opt["resamples"], opt["seed"])
-    tables = [responses.numbers_table(scores, [*failed, *left_out]), intervals]
+    tables = [responses.numbers_table(scores, [*failed, *left_out], notes), intervals]
     if differences := responses.differences_table(scores, opt["resamples"], opt["seed"]):
         tables.append(differences)
     more, plots = responses.plots_of(

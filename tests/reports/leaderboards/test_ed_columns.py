@@ -48,10 +48,16 @@ def test_column_keys_are_known_metric_names() -> None:
 def test_reply_model_numbers_and_signatures() -> None:
     found = numbers(REPORT, REPLY_COLUMNS, "test", "empathy:empathetic_dialogues")
     assert found == {"p_at_1_shuffled": 25.0, "avg_bleu": 5.5, "ppl": 40.0, "emotion_context": 37.5}
-    assert found["avg_bleu"].signature == "AVG BLEU|n:142"
+    assert found["avg_bleu"].signature == "AVG BLEU|task:empathy:empathetic_dialogues|n:142"
     assert found["ppl"].signature == (
-        f"ppl|source:parlai|mean:tokens|task:empathy:empathetic_dialogues|n:142|split:test|version:{__version__}"
+        f"ppl|task:empathy:empathetic_dialogues|source:parlai|mean:tokens|n:142|split:test|version:{__version__}"
     )
+
+
+def test_signatures_of_numbers_on_different_data_differ() -> None:
+    ed, dd = (numbers(REPORT, REPLY_COLUMNS, "test", task) for task in ("empathy:reddit", "empathy:daily_dialog"))
+    assert ed == dd
+    assert not {one.signature for one in ed.values()} & {one.signature for one in dd.values()}
 
 
 @pytest.mark.parametrize("task", EMOTION_COLUMNS)
@@ -60,7 +66,7 @@ def test_classifier_numbers_and_signatures(task: str) -> None:
     found = numbers(REPORT, [column], "valid", task)
     assert found == {column.name: 50.0}
     assert found[column.name].signature == (
-        f"accuracy|source:parlai|mean:examples|task:{task}|n:142|split:valid|version:{__version__}"
+        f"accuracy|task:{task}|source:parlai|mean:examples|n:142|split:valid|version:{__version__}"
     )
 
 

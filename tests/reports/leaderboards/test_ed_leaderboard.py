@@ -67,6 +67,11 @@ def test_notes_list_signatures_and_failures() -> None:
     assert "broken" not in read(table)
 
 
+def test_notes_on_all_models_are_in_each_table() -> None:
+    for table in tables([retrieval()], ["ed", "dd"], "test fold", ["- asked nicely"]):
+        assert "- asked nicely" in table.notes
+
+
 def test_notes_explain_only_what_a_table_shows() -> None:
     starts = ("- shares are in percent; rows that name a", "- Rashkin et al. pretrain", "- PPL is", "- training: ")
 

@@ -58,7 +58,7 @@ def test_reply_model_is_evaluated_on_each_data_set(tmp_path: Path) -> None:
     (model,) = run({"mine": write(tmp_path / "m")}, runner, datasets=("ed", "dd", "r"))
     assert runner.asked == [("m", ED), ("m", "empathy:daily_dialog"), ("m", "empathy:reddit")]
     assert model.values == {dataset: {"p_at_1_shuffled": 50.0} for dataset in ("ed", "dd", "r")}
-    assert model.values["ed"]["p_at_1_shuffled"].signature == "P"  # type: ignore[attr-defined]
+    assert model.values["ed"]["p_at_1_shuffled"].signature == f"P|task:{ED}"  # type: ignore[attr-defined]
     assert model.cost == {"parameters": 2.5}
     assert model.failures == []
 

@@ -56,6 +56,16 @@ def eval_options(opt: Opt) -> list[str]:
     return ["--edition", opt["edition"], *more]  # overrides the edition saved with the model
 
 
+def about(opt: Opt) -> str:
+    """Return which part of the data the models are evaluated on, for titles."""
+    return f"{opt['fold']} fold" + (f" of the {opt['edition']}" if opt["edition"] != "full" else "")
+
+
+def options_note(options: Sequence[str]) -> str:
+    """Return a note with the models' :func:`eval_options`: some change the numbers, and no signature has them all."""
+    return f"- models were evaluated with: {shlex.join(options)}"
+
+
 def evaluations(opt: Opt) -> Evaluations:
     """Return the cache of evaluations in ``--out``; without ``--out`` nothing is cached."""
     return Evaluations(user_path(opt["out"]) / "evaluations" if opt["out"] else None)

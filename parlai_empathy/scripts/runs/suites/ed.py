@@ -24,11 +24,12 @@ def report(opt: Opt) -> Report:
     datasets = list(dict.fromkeys(opt["tasks"]))
     tables, plots, items = [], [], []
     if models:
-        found = _measured(models, datasets, opt)
+        options = compared.eval_options(opt)
+        found = _measured(models, datasets, options, opt)
         failures = [f"{model.name}: {failure}" for model in found for failure in model.failures]
         compared.check_any(bool(systems) or any(model.values for model in found), failures)
-        about = f"{opt['fold']} fold" + (f" of the {opt['edition']}" if opt["edition"] != "full" else "")
-        tables, plots = ed_leaderboard.tables(found, datasets, about), ed_leaderboard.plots(found)
+        tables = ed_leaderboard.tables(found, datasets, compared.about(opt), [compared.options_note(options)])
+        plots = ed_leaderboard.plots(found)
     if systems:
         scores = score_logs(systems, Words(opt["tokens"], opt["lower_case"]))
         tables.append(logs_table(scores))
@@ -37,9 +38,8 @@ def report(opt: Opt) -> Report:
     return Report("EmpatheticDialogues: leaderboard", tables, plots, items)
 
 
-def _measured(models: dict[str, str], datasets: list[str], opt: Opt) -> list[Measured]:
-    options, kept = compared.eval_options(opt), compared.evaluations(opt)
+def _measured(models: dict[str, str], datasets: list[str], options: list[str], opt: Opt) -> list[Measured]:
     try:
-        return measure(models, datasets, opt["fold"], options, kept, opt["datapath"])
+        return measure(models, datasets, opt["fold"], options, compared.evaluations(opt), opt["datapath"])
     except KeyboardInterrupt:
         raise compared.stopped(opt) from None

@@ -22,6 +22,9 @@ def report(opt: Opt) -> Report:
     except KeyboardInterrupt:
         raise compared.stopped(opt) from None
     compared.check_any(bool(logged or found.systems), found.failures)
+    title, notes = "EmpGPT-3: leaderboard", []
+    if models:
+        title, notes = f"{title}, {compared.about(opt)}", [compared.options_note(options)]
     people = people_of(found.logs or logs.values())  # all models reply to the same items; logs may have others
     systems = [*([people] if people else []), *found.systems, *logged]
-    return response_report("EmpGPT-3: leaderboard", systems, opt, found.failures)
+    return response_report(title, systems, opt, found.failures, notes)

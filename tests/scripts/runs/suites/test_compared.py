@@ -5,12 +5,22 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.errors import ModelFileError, OptionError
-from parlai_empathy.scripts.runs.suites.compared import check_any, eval_options
+from parlai_empathy.scripts.runs.suites.compared import about, check_any, eval_options, options_note
 
 
 def test_eval_args_are_split_like_a_shell() -> None:
     opt = {"edition": "sample", "eval_args": "--inference beam --text 'a b' --task-x -t2"}
     assert eval_options(opt) == ["--edition", "sample", "--inference", "beam", "--text", "a b", "--task-x", "-t2"]
+
+
+def test_note_repeats_the_options_as_a_shell_reads_them() -> None:
+    options = eval_options({"edition": "full", "eval_args": "--ed-history 1 --text 'a b'"})
+    assert options_note(options) == "- models were evaluated with: --edition full --ed-history 1 --text 'a b'"
+
+
+def test_titles_name_the_fold_and_any_edition_but_the_full_one() -> None:
+    assert about({"fold": "valid", "edition": "full"}) == "valid fold"
+    assert about({"fold": "test", "edition": "sample"}) == "test fold of the sample"
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_model_metrics_match_eval_model(out: Path, ranker: Path) -> None:
     assert ranks["epochs"] >= 1
     assert ranks["parameters, M"] > 0
     signature = table["signatures"][0][table["header"].index("P@1,100 shuffled")]
-    assert signature.startswith("P@k,100|protocol:shuffled|seed:42|")
+    assert signature.startswith("P@k,100|task:empathy:empathetic_dialogues|protocol:shuffled|seed:42|")
 
 
 def test_classifier_accuracy_matches_eval_model(classifier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +166,8 @@ def test_options_are_passed_to_eval_model(ranker: Path, monkeypatch: pytest.Monk
         "EmpatheticDialogues, valid fold of the sample",
         "DailyDialog, valid fold of the sample",
     ]
+    for table in report.tables:
+        assert "- models were evaluated with: --edition sample --inference topk -bs 4" in table.notes
     tail = ["--datatype", "valid", "--datapath", "d", "--edition", "sample", "--inference", "topk", "-bs", "4"]
     assert asked == [
         ["--model-file", str(ranker), "--task", task, *tail]

@@ -97,6 +97,8 @@ def test_prompted_language_model_can_be_evaluated(tmp_path: Path) -> None:
 def test_ed_history_1_gives_single_turn_contexts(ranker: Path) -> None:
     report = board(models=[f"ranks={ranker}"], eval_args="--ed-history 1")
     assert {item["turn"] for item in report.items} == {2}
+    assert "- models were evaluated with: --edition sample --ed-history 1" in report.tables[0].notes
+    assert report.title == "EmpGPT-3: leaderboard, test fold of the sample"
 
 
 def test_logs_are_reported_next_to_models(ranker: Path, tmp_path: Path) -> None:
@@ -111,8 +113,11 @@ def test_logs_are_reported_next_to_models(ranker: Path, tmp_path: Path) -> None:
 def test_logs_alone_run_no_evaluation(tmp_path: Path, runs: list[list[str]]) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps({"reply": "oh dear", "context": ["i fell"]}) + "\n")
-    assert list(rows(board(logs=[f"theirs={log}"]))) == ["theirs"], "nobody knows what people said"
+    report = board(logs=[f"theirs={log}"])
+    assert list(rows(report)) == ["theirs"], "nobody knows what people said"
     assert runs == []
+    assert report.title == "EmpGPT-3: leaderboard", "the log may be of any data"
+    assert not any("evaluated with" in note for note in report.tables[0].notes)
 
 
 def test_failed_model_is_skipped_unless_nothing_else_remains(ranker: Path, tmp_path: Path) -> None:
