@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from parlai.core.build_data import modelzoo_path
 from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 
+from parlai_empathy.agent_kit.trained.agent import model_path
 from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.files.whole_file import write_whole
 from parlai_empathy.modules.pretrained.hugging_face import load_tokenizer
@@ -21,10 +21,10 @@ def encoder_source(opt: Opt) -> str:
     This is the folder beside the model, else the one beside ``--init-model``, else ``--hf-model``. A folder without its
     model file is ignored: it is left over from an earlier training.
     """
-    for name in (opt.get("model_file"), opt.get("init_model")):
-        path = modelzoo_path(opt.get("datapath"), name)  # ParlAI resolves a zoo name only after it has built this
-        if path and Path(path).is_file() and encoder_folder(path).is_dir():
-            return str(encoder_folder(path))
+    for name in filter(None, (opt.get("model_file"), opt.get("init_model"))):
+        path = model_path(name, opt.get("datapath"))  # ParlAI resolves a zoo name only after it has built this
+        if path.is_file() and encoder_folder(str(path)).is_dir():
+            return str(encoder_folder(str(path)))
     return str(opt["hf_model"])
 
 

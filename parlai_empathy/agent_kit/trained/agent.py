@@ -23,14 +23,26 @@ def check_agent(model_file: str, method: str, otherwise: str, datapath: str | No
 
     :param model_file: a path, or a name in the zoo if ``datapath`` is given.
     :param otherwise: end of the error message for an agent without the method: what is wrong, and what to name instead.
-    :raises ModelFileError: if there is no model.
+    :raises ModelFileError: if there is no model, or the zoo cannot provide it.
     :raises OptionError: if the agent lacks the method.
     """
-    path = user_path(modelzoo_path(datapath, model_file) if datapath else model_file)
+    path = model_path(model_file, datapath)
     opt = model_options(path)
     if not hasattr(agent_class(opt, f"{path}.opt"), method):
         raise OptionError(f"{path}: {opt['model']} {otherwise}")
     return path
+
+
+def model_path(model_file: str, datapath: str | None) -> Path:
+    """Return the path of a model file, or of a name in the zoo (``zoo:...``), which is downloaded if needed.
+
+    :param datapath: ParlAI's data folder; without it names in the zoo are taken for paths.
+    :raises ModelFileError: if the zoo has no such model, or it cannot be downloaded.
+    """
+    if not datapath:
+        return user_path(model_file)
+    with _in_one_line(f"{model_file} is not available", "check the spelling and the network, or name another model"):
+        return user_path(modelzoo_path(datapath, model_file))
 
 
 def model_options(model_file: str | Path, flag: str = "") -> Opt:

@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from parlai.core.build_data import modelzoo_path
 from parlai.core.opt import Opt
 from parlai.utils.distributed import is_primary_worker
 
 from parlai_empathy.agent_kit.options.common import flag
-from parlai_empathy.agent_kit.trained.agent import agent_class, load_agent, model_options
+from parlai_empathy.agent_kit.trained.agent import agent_class, load_agent, model_options, model_path
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
-from parlai_empathy.files.user_path import user_path
 from parlai_empathy.modules.fingerprint import state_fingerprint
 
-FOLDERS = ("encoder", "classifier", "base", "retriever")
-"""The endings of folders that a model may have beside itself, which belong to it."""
+FOLDERS = {"hf_model": "encoder", "classifier": "classifier", "base_model": "base", "retriever": "retriever"}
+"""The endings of folders that a model may have beside itself, which belong to it, by the option that names the
+original: once there is a copy, the original is not read."""
 
 # Options dropped from a copy: they belong to the training that made the original, or to its location.
 _FORGOTTEN = ("datatype", "init_model", "load_from_checkpoint", "model_file", "dict_file")
@@ -70,7 +69,7 @@ class FrozenPart:
         if begun:
             return self._copy_in_use(begun, opt)
         if named:
-            return _resolved(opt, named)
+            return model_path(named, opt.get("datapath"))
         if opt.get("init_model") and self.copy_of(opt["init_model"]).is_file():
             return self.copy_of(opt["init_model"])
         raise OptionError(f"{self.flag} is missing: name {self.wanted}")
@@ -86,7 +85,7 @@ class FrozenPart:
             raise ModelFileError(f"{begun} needs {copy}, which is missing: fetch it from where the model came from")
         named = opt.get(self.option)
         saved = Opt.load(f"{begun}.opt").get(self.option) if is_file(f"{begun}.opt") else named
-        if named and named != saved and not self._is_copied(_resolved(opt, named), copy):
+        if named and named != saved and not self._is_copied(model_path(named, opt.get("datapath")), copy):
             raise OptionError(
                 f"{self.flag} {named}: {opt['model_file']} was trained with another model, copied to {copy}: "
                 "leave the option out, or train a new model"
@@ -147,7 +146,7 @@ def _copy_model(path: Path, folder: Path) -> None:
     Opt({name: value for name, value in opt.items() if name not in _FORGOTTEN}).save(f"{copy}.opt")
     if is_file(f"{path}.dict"):
         shutil.copyfile(f"{path}.dict", f"{copy}.dict")
-    for ending in FOLDERS:
+    for ending in FOLDERS.values():
         if Path(f"{path}.{ending}").is_dir():
             shutil.copytree(f"{path}.{ending}", f"{copy}.{ending}")
     shutil.rmtree(folder, ignore_errors=True)
@@ -163,8 +162,3 @@ def _is_training(opt: Opt) -> bool:
     """Whether ParlAI considers this a training run."""
     datatype = opt.get("datatype") or ""
     return not opt.get("interactive_mode") and "train" in datatype and "evalmode" not in datatype
-
-
-def _resolved(opt: Opt, path: str) -> Path:
-    """Resolve a path or a ``zoo:`` name to a file."""
-    return user_path(modelzoo_path(opt.get("datapath"), path))

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parlai.core.build_data import modelzoo_path
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.core.torch_ranker_agent import TorchRankerAgent
 from tqdm import tqdm
 
-from parlai_empathy.agent_kit.trained.agent import agent_class, model_options
+from parlai_empathy.agent_kit.trained.agent import agent_class, model_options, model_path
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
-from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.evaluations.data_fingerprint import data_fingerprint
 from parlai_empathy.reports.evaluations.evaluations import Evaluations, Job, Result
 from parlai_empathy.reports.evaluations.model_fingerprint import model_fingerprint
@@ -80,7 +78,7 @@ def measure(
 def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequence[str], datapath: str) -> list[_Step]:
     """Return the evaluations of a model; if it cannot be evaluated, record the failure and return none."""
     try:
-        path = str(user_path(modelzoo_path(datapath, model.file)))
+        path = str(model_path(model.file, datapath))
         opt = model_options(path)
         if _is_classifier(opt, path):
             tasks = [("ed", task, [column]) for task, column in EMOTION_COLUMNS.items()] if "ed" in datasets else []
@@ -88,7 +86,7 @@ def _steps(model: Measured, datasets: Sequence[str], fold: str, options: Sequenc
                 raise OptionError(f"{model.file} is a classifier, and --tasks {' '.join(datasets)} has no emotions")
         else:
             tasks = [(dataset, REPLY_TASKS[dataset], list(REPLY_COLUMNS)) for dataset in datasets]
-        fingerprint = model_fingerprint(path, options)
+        fingerprint = model_fingerprint(path, options, datapath)
         data = {task: data_fingerprint(task, options, datapath) for _, task, _ in tasks}
         model.cost.update(training_cost(path))
     except EmpathyError as error:

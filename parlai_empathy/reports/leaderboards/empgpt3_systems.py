@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import parlai.utils.logging as logging
-from parlai.core.build_data import modelzoo_path
 from tqdm import tqdm
 
-from parlai_empathy.agent_kit.trained.agent import model_options
+from parlai_empathy.agent_kit.trained.agent import model_options, model_path
 from parlai_empathy.errors import EmpathyError
-from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.evaluations.data_fingerprint import data_fingerprint
 from parlai_empathy.reports.evaluations.evaluations import Evaluations, Job
 from parlai_empathy.reports.evaluations.model_fingerprint import model_fingerprint
@@ -52,10 +50,10 @@ def asked(
     found = Asked()
     for name, file in tqdm(models.items(), desc="getting replies", disable=not models):
         try:
-            path = str(user_path(modelzoo_path(datapath, file)))
+            path = str(model_path(file, datapath))
             choices = (*_from_the_pool(path), *options)
             data = data_fingerprint(TASK, options, datapath)
-            job = Job(model_fingerprint(path, options), TASK, fold, choices, data)
+            job = Job(model_fingerprint(path, choices, datapath), TASK, fold, choices, data)
             log = evaluations.replies(job, path, datapath)
             found.systems.extend(systems_of(name, log))
             found.logs.append(log)

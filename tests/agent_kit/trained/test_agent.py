@@ -10,7 +10,7 @@ import pytest
 from tiny_judge import train_judge
 from tiny_parts import train_base
 
-from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, task_option
+from parlai_empathy.agent_kit.trained.agent import check_agent, load_agent, model_path, task_option
 from parlai_empathy.errors import ModelFileError, OptionError
 
 OTHERWISE = "cannot do it: name another"
@@ -54,6 +54,23 @@ def test_zoo_name_requires_datapath(tmp_path: Path) -> None:
     assert check_agent("zoo:empathy/retrieval_sample/model", "act", OTHERWISE, str(tmp_path)) == model
     with pytest.raises(ModelFileError, match=r"^zoo:empathy/retrieval_sample/model is not a trained model: "):
         check_agent("zoo:empathy/retrieval_sample/model", "act", OTHERWISE)
+
+
+def test_name_that_the_zoo_lacks_raises_model_file_error(tmp_path: Path) -> None:
+    reason = r"ImportError: Could not find pretrained model in parlai\.zoo\.nosuch\.bar or .*"
+    remedy = "check the spelling and the network, or name another model"
+    with pytest.raises(ModelFileError, match=rf"^zoo:nosuch/bar/model is not available \({reason}\): {remedy}$"):
+        check_agent("zoo:nosuch/bar/model", "act", OTHERWISE, str(tmp_path))
+
+
+def test_failed_download_raises_model_file_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str) -> None:
+        raise RuntimeError("Connection error when downloading file")
+
+    monkeypatch.setattr("parlai.zoo.blender.blender_90M.download", fail)
+    name = "zoo:blender/blender_90M/model"
+    with pytest.raises(ModelFileError, match=rf"^{name} is not available \(RuntimeError: Connection error"):
+        model_path(name, str(tmp_path))
 
 
 @pytest.mark.parametrize("there", [[], ["model"], ["model.opt"]])

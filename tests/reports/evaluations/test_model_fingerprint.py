@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,10 @@ import pytest
 
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.reports.evaluations.model_fingerprint import model_fingerprint
+
+
+def fingerprint(path: Path, options: Sequence[str] = (), datapath: str = "data") -> str:
+    return model_fingerprint(path, options, datapath)
 
 
 def write(folder: Path, name: str = "model", **opt: Any) -> Path:
@@ -23,8 +28,8 @@ def write(folder: Path, name: str = "model", **opt: Any) -> Path:
 
 
 def test_fingerprint_does_not_depend_on_location(tmp_path: Path) -> None:
-    first = model_fingerprint(write(tmp_path / "a"))
-    assert first == model_fingerprint(write(tmp_path / "b"))
+    first = fingerprint(write(tmp_path / "a"))
+    assert first == fingerprint(write(tmp_path / "b"))
     assert len(first) == 64
     assert set(first) <= set("0123456789abcdef")
 
@@ -35,39 +40,72 @@ def test_fingerprint_does_not_depend_on_location(tmp_path: Path) -> None:
 )
 def test_fingerprint_changes_with_each_model_file(tmp_path: Path, file: str) -> None:
     path = write(tmp_path)
-    before = model_fingerprint(path)
+    before = fingerprint(path)
     changed = tmp_path / file
     changed.parent.mkdir(exist_ok=True)
     changed.write_text('{"model": "empathy:generative"}')
-    assert model_fingerprint(path) != before
+    assert fingerprint(path) != before
 
 
 @pytest.mark.parametrize("file", ["model.pool", "model.trainstats", "model.checkpoint", "other"])
 def test_fingerprint_ignores_evaluation_outputs_and_unused_files(tmp_path: Path, file: str) -> None:
     path = write(tmp_path)
-    before = model_fingerprint(path)
+    before = fingerprint(path)
     (tmp_path / file).write_text("x")
-    assert model_fingerprint(path) == before
+    assert fingerprint(path) == before
 
 
 def test_fingerprint_changes_with_model_named_by_option(tmp_path: Path) -> None:
     classifier = write(tmp_path / "c", "classifier")
     path = write(tmp_path, classifier=str(classifier))
-    before = model_fingerprint(path)
-    assert before != model_fingerprint(write(tmp_path / "without"))
+    before = fingerprint(path)
+    assert before != fingerprint(write(tmp_path / "without"))
     classifier.write_bytes(b"other weights")
-    after = model_fingerprint(path)
+    after = fingerprint(path)
     assert after != before
     classifier.with_name("classifier.dict").write_text("other\t1\n")
-    assert model_fingerprint(path) != after
+    assert fingerprint(path) != after
 
 
 def test_fingerprint_changes_with_zoo_model_named_by_option(tmp_path: Path) -> None:
-    classifier = write(tmp_path / "data" / "models" / "empathy" / "c")
-    path = write(tmp_path, classifier="zoo:empathy/c/model", datapath=str(tmp_path / "data"))
-    before = model_fingerprint(path)
+    """ParlAI does not save ``datapath`` with a model: a command has its own."""
+    classifier = write(tmp_path / "data" / "models" / "empathy" / "fasttext_emotion")
+    path = write(tmp_path, emotion_classifier="zoo:empathy/fasttext_emotion/model")
+    before = fingerprint(path, datapath=str(tmp_path / "data"))
     classifier.write_bytes(b"other weights")
-    assert model_fingerprint(path) != before
+    assert fingerprint(path, datapath=str(tmp_path / "data")) != before
+
+
+def test_zoo_model_is_downloaded_before_the_evaluation_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the fingerprint would change during the evaluation, and its result be repeated."""
+    write(tmp_path / "mirror" / "models" / "empathy" / "fasttext_emotion")
+    monkeypatch.setenv("EMPATHY_MIRROR", str(tmp_path / "mirror"))
+    path = write(tmp_path, emotion_classifier="zoo:empathy/fasttext_emotion/model")
+    before = fingerprint(path, datapath=str(tmp_path / "data"))
+    assert (tmp_path / "data" / "models" / "empathy" / "fasttext_emotion" / "model").is_file()
+    assert fingerprint(path, datapath=str(tmp_path / "data")) == before
+
+
+def test_zoo_model_that_there_is_not_has_no_part(tmp_path: Path) -> None:
+    assert fingerprint(write(tmp_path, other="zoo:nosuch/bar/model"))
+
+
+@pytest.mark.parametrize(
+    ("option", "ending"), [("classifier", "classifier"), ("base_model", "base"), ("retriever", "retriever")]
+)
+def test_fingerprint_depends_on_the_copy_of_a_model_and_not_on_its_original(
+    tmp_path: Path, option: str, ending: str
+) -> None:
+    original = write(tmp_path / "original")
+    path = write(tmp_path, **{option: str(original)})
+    copy = write(tmp_path / f"model.{ending}")
+    before = fingerprint(path)
+    original.write_bytes(b"trained further")
+    assert fingerprint(path) == before
+    original.unlink()
+    assert fingerprint(path) == before
+    copy.write_bytes(b"other weights")
+    assert fingerprint(path) != before
 
 
 def test_fingerprint_changes_with_candidates_file_but_not_vectors_file(tmp_path: Path) -> None:
@@ -75,11 +113,11 @@ def test_fingerprint_changes_with_candidates_file_but_not_vectors_file(tmp_path:
     (tmp_path / "vectors.txt").write_text("a 1\n")
     opt = {"fixed_candidates_path": str(tmp_path / "replies.txt"), "vectors_file": str(tmp_path / "vectors.txt")}
     path = write(tmp_path, **opt)
-    before = model_fingerprint(path)
+    before = fingerprint(path)
     (tmp_path / "vectors.txt").write_text("a 2\n")
-    assert model_fingerprint(path) == before
+    assert fingerprint(path) == before
     (tmp_path / "replies.txt").write_text("good bye\n")
-    assert model_fingerprint(path) != before
+    assert fingerprint(path) != before
 
 
 @pytest.mark.parametrize("option", ["lm_model", "sentence_encoder"])
@@ -88,9 +126,9 @@ def test_fingerprint_changes_with_hugging_face_model_folder(tmp_path: Path, opti
     folder.mkdir()
     (folder / "model.safetensors").write_bytes(b"weights")
     path = write(tmp_path, **{option: str(folder), "lm_backend": "hf"})
-    before = model_fingerprint(path)
+    before = fingerprint(path)
     (folder / "model.safetensors").write_bytes(b"others!")
-    assert model_fingerprint(path) != before
+    assert fingerprint(path) != before
 
 
 def test_command_line_options_override_saved_ones(tmp_path: Path) -> None:
@@ -100,11 +138,11 @@ def test_command_line_options_override_saved_ones(tmp_path: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"weights")
     path = write(tmp_path, model="empathy:in_context", lm_backend="echo")
     typed = ("--lm-backend", "hf", "--lm-model", str(folder), "--num-examples", "3")
-    before = model_fingerprint(path, typed)
-    assert before != model_fingerprint(path)
-    assert before == model_fingerprint(path, typed)
+    before = fingerprint(path, typed)
+    assert before != fingerprint(path)
+    assert before == fingerprint(path, typed)
     (folder / "model.safetensors").write_bytes(b"others!")
-    assert model_fingerprint(path, typed) != before
+    assert fingerprint(path, typed) != before
 
 
 def test_fingerprint_changes_with_files_below_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +150,13 @@ def test_fingerprint_changes_with_files_below_home(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("HOME", str(tmp_path))
     path = write(tmp_path, prompt="~/prompt.yaml", sentence_encoder="~/encoder", other="~nobody/at/all")
     (tmp_path / "prompt.yaml").write_text("Hello")
-    before = model_fingerprint(path)
+    before = fingerprint(path)
     (tmp_path / "prompt.yaml").write_text("Hi")
-    after = model_fingerprint(path)
+    after = fingerprint(path)
     assert after != before
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "model.safetensors").write_bytes(b"weights")
-    assert model_fingerprint(path) != after
+    assert fingerprint(path) != after
 
 
 def test_command_line_options_do_not_apply_to_nested_models(tmp_path: Path) -> None:
@@ -126,40 +164,40 @@ def test_command_line_options_do_not_apply_to_nested_models(tmp_path: Path) -> N
     one, other = write(tmp_path / "one"), write(tmp_path / "other")
     path = write(tmp_path, model="empathy:prepend", classifier=str(one))
     typed = ("--classifier", str(other))
-    before = model_fingerprint(path, typed)
+    before = fingerprint(path, typed)
     one.write_bytes(b"changed")
-    assert model_fingerprint(path, typed) == before
+    assert fingerprint(path, typed) == before
     other.write_bytes(b"changed")
-    assert model_fingerprint(path, typed) != before
+    assert fingerprint(path, typed) != before
 
 
 def test_fingerprint_changes_with_server_but_not_with_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, lm_backend="openai", lm_model="m")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-one")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@one:8000/v1")
-    before = model_fingerprint(path)
+    before = fingerprint(path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-two")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://one:8000/v1")
-    assert model_fingerprint(path) == before
+    assert fingerprint(path) == before
     monkeypatch.setenv("OPENAI_BASE_URL", "http://other:8000/v1")
-    assert model_fingerprint(path) != before
+    assert fingerprint(path) != before
 
 
 def test_circular_model_references_terminate(tmp_path: Path) -> None:
     path = write(tmp_path, "a", classifier=str(tmp_path / "b"))
     write(tmp_path, "b", classifier=str(path))
-    assert model_fingerprint(path)
+    assert fingerprint(path)
 
 
 def test_option_values_that_are_not_files_are_ignored(tmp_path: Path) -> None:
-    assert model_fingerprint(write(tmp_path, a="x" * 5000, b="", c=None, d=["e"], f=3, g="."))
+    assert fingerprint(write(tmp_path, a="x" * 5000, b="", c=None, d=["e"], f=3, g="."))
 
 
 def test_invalid_opt_file_error_names_the_file(tmp_path: Path) -> None:
     path = write(tmp_path)
     (tmp_path / "model.opt").write_text("{")
     with pytest.raises(ModelFileError, match=rf"^{tmp_path}/model\.opt names no agent \(JSONDecodeError: "):
-        model_fingerprint(path)
+        fingerprint(path)
 
 
 @pytest.mark.parametrize("missing", ["model", "model.opt"])
@@ -167,12 +205,19 @@ def test_missing_model_error_names_the_model(tmp_path: Path, missing: str) -> No
     path = write(tmp_path)
     (tmp_path / missing).unlink()
     with pytest.raises(ModelFileError, match=r"/model is not a trained model: model and model\.opt must exist$"):
-        model_fingerprint(path)
+        fingerprint(path)
+
+
+def test_fingerprint_ignores_the_report_that_eval_model_writes(tmp_path: Path) -> None:
+    path, typed = write(tmp_path), ("--report-filename", str(tmp_path / "report.json"))
+    before = fingerprint(path, typed)
+    (tmp_path / "report.json").write_text("{}")
+    assert fingerprint(path, typed) == before
 
 
 def test_fingerprint_ignores_cached_answers(tmp_path: Path) -> None:
     (tmp_path / "answers").write_bytes(b"one")
     path = write(tmp_path, lm_cache=str(tmp_path / "answers"))
-    before = model_fingerprint(path)
+    before = fingerprint(path)
     (tmp_path / "answers").write_bytes(b"one, two")
-    assert model_fingerprint(path) == before
+    assert fingerprint(path) == before

@@ -121,10 +121,10 @@ def test_logs_alone_run_no_evaluation(tmp_path: Path, runs: list[list[str]]) -> 
 
 
 def test_failed_model_is_skipped_unless_nothing_else_remains(ranker: Path, tmp_path: Path) -> None:
-    report = board(models=[f"gone={tmp_path}/gone", f"ranks={ranker}"])
+    report = board(models=[f"gone={tmp_path}/gone", "no=zoo:nosuch/bar/model", f"ranks={ranker}"])
     assert list(rows(report)) == ["people", "ranks"]
-    left_out = f"- left out: gone: {tmp_path}/gone is not a trained"
-    assert any(note.startswith(left_out) for note in report.tables[0].notes)
+    for left_out in (f"gone: {tmp_path}/gone is not a trained", "no: zoo:nosuch/bar/model is not available ("):
+        assert any(note.startswith(f"- left out: {left_out}") for note in report.tables[0].notes)
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps({"reply": "oh dear"}) + "\n")
     report = board(models=[f"gone={tmp_path}/gone"], logs=[f"theirs={log}"])
