@@ -74,16 +74,25 @@ class Evaluations:
     :param folder: where results and logs are stored; None: nothing is stored.
     :param run: runs :mod:`~.evaluate` with the arguments, the answer file and the log file, and returns its exit
         status; :func:`run_process` by default.
+    :param fingerprint: returns the fingerprint of a model file with the job's options and the data folder, to notice a
+        model that changes while it waits or is evaluated, as during its training; by default no one looks.
     """
 
-    def __init__(self, folder: Path | None, run: Callable[[list[str], Path, Path], int] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        run: Callable[[list[str], Path, Path], int] | None = None,
+        fingerprint: Callable[[str, Sequence[str], str], str] | None = None,
+    ) -> None:
         self.folder = folder
         self._run = run
+        self._fingerprint = fingerprint
 
     def result(self, job: Job, model_file: str, datapath: str) -> Result:
         """Return the job's cached result, or evaluate and cache it.
 
-        :raises ModelFileError: if the evaluation fails; only its log is stored then.
+        :raises ModelFileError: if the evaluation fails, or the model is not the job's any more; only its log is stored
+            then.
         """
         if (kept := self._kept(job)) and kept.is_whole:
             return kept
@@ -151,10 +160,12 @@ class Evaluations:
     def _new(self, job: Job, model_file: str, datapath: str, workplace: Path, output: Sequence[str] = ()) -> Result:
         log, answer = workplace / f"{job.name}.log", workplace / f"{job.name}.answer"
         arguments = ["--model-file", model_file, "--task", job.task, "--datatype", job.fold, "--datapath", datapath]
+        self._check_unchanged(job, model_file, datapath)
         try:
             code = (self._run or run_process)([*arguments, *job.options, *output], answer, log)
         finally:
             log = self._keep(log)
+        self._check_unchanged(job, model_file, datapath)
         found: dict[str, Any] = json.loads(answer.read_bytes()) if answer.exists() else {"error": _death(code, log)}
         if "error" in found:
             raise ModelFileError(_with_log(found["error"], log if self.folder else None))
@@ -162,6 +173,10 @@ class Evaluations:
         (path := workplace / f"{job.name}.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
         self._keep(path)
         return Result(found["report"], found["parameters"])
+
+    def _check_unchanged(self, job: Job, model_file: str, datapath: str) -> None:
+        if self._fingerprint and self._fingerprint(model_file, job.options, datapath) != job.model:
+            raise ModelFileError(f"{model_file} has changed since this command began: run it again")
 
     def _keep(self, file: Path) -> Path:
         """Move a finished file into the folder of results, if there is one, atomically. Return its path."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from parlai_empathy.reports.evaluations.evaluations import Evaluations
+from parlai_empathy.reports.evaluations.model_fingerprint import model_fingerprint
 from parlai_empathy.reports.leaderboards.ed_models import Measured, measure, training_cost
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
@@ -144,6 +146,34 @@ def test_changed_data_are_reevaluated(tmp_path: Path) -> None:
         assert len(runner.asked) == times
 
 
+def test_model_that_changes_meanwhile_fails_and_is_not_kept(tmp_path: Path) -> None:
+    """A training may be saving better weights of the second model while the first is evaluated, or of itself."""
+    models = {name: write(tmp_path / name, content=name) for name in ("a", "b", "c")}
+    runner = Runner()
+
+    def train_b_and_c(arguments: list[str], answer: Path, log: Path) -> int:
+        name = Path(arguments[1]).parent.name
+        for other in {"a": "b", "c": "c"}.get(name, ""):
+            write(tmp_path / other, content="better")
+        return runner(arguments, answer, log)
+
+    def go(run: Callable[[list[str], Path, Path], int]) -> list[Measured]:
+        evaluations = Evaluations(tmp_path / "out", run, model_fingerprint)
+        return measure(models, ["ed"], "test", ["--edition", "sample"], evaluations, "data")
+
+    first = go(train_b_and_c)
+    assert [name for name, _ in runner.asked] == ["a", "c"], "b has changed by the time that its turn comes"
+    assert [bool(model.values) for model in first] == [True, False, False]
+    assert [model.failures for model in first] == [
+        [],
+        *([f"{ED}: {models[name]} has changed since this command began: run it again"] for name in "bc"),
+    ]
+    for content in ("b", "c"):  # the old weights again: their results must not be those of the new ones
+        write(tmp_path / content, content=content)
+    assert all(model.values for model in go(runner))
+    assert [name for name, _ in runner.asked[2:]] == ["b", "c"]
+
+
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
@@ -158,6 +188,8 @@ def test_failing_models_do_not_affect_others(tmp_path: Path) -> None:
         "judge": classifier(tmp_path / "judge", classes=[]),
         "stranger": write(tmp_path / "stranger", "empathy:no_such_agent"),
         "typo": write(tmp_path / "typo", "no/such/agent"),
+        "unlisted": "zoo:nosuch/bar/model",
+        "nameless": "zoo:blender",
         "other": write(tmp_path / "other"),
         "good": write(tmp_path / "good"),
     }
@@ -177,6 +209,8 @@ def test_failing_models_do_not_affect_others(tmp_path: Path) -> None:
     unknown = "names no agent (empathy:no_such_agent: there is no such agent; those of this package are "
     assert lines["stranger"].startswith(f"{models['stranger']}.opt {unknown}")
     assert lines["typo"].startswith(f"{models['typo']}.opt names no agent (")
+    for name in ("unlisted", "nameless"):
+        assert lines[name].startswith(f"{models[name]} is not available (ImportError: Could not find pretrained model ")
     assert lines["other"] == f"{ED}: eval_model on {ED} reports none of this table's columns, only f1"
     assert not any("\n" in line for line in lines.values())
 

@@ -10,6 +10,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.reports.evaluations.evaluations import Evaluations
+from parlai_empathy.reports.evaluations.model_fingerprint import model_fingerprint
 from parlai_empathy.scripts.parts import stopping
 from parlai_empathy.scripts.parts.named_files import by_name
 
@@ -68,7 +69,8 @@ def options_note(options: Sequence[str]) -> str:
 
 def evaluations(opt: Opt) -> Evaluations:
     """Return the cache of evaluations in ``--out``; without ``--out`` nothing is cached."""
-    return Evaluations(user_path(opt["out"]) / "evaluations" if opt["out"] else None)
+    folder = user_path(opt["out"]) / "evaluations" if opt["out"] else None
+    return Evaluations(folder, fingerprint=model_fingerprint)
 
 
 def check_any(has_some: bool, failures: Sequence[str]) -> None:
