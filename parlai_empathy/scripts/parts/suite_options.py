@@ -28,6 +28,12 @@ READ_BY = {
 }
 """The options that each suite reads, in addition to ``--models``, ``--edition`` and ``--out``, which all read."""
 
+_ONLY_FOR = {
+    "models": {"ed": ("fold", "eval_args", "tasks", "edition"), "empgpt3": ("fold", "eval_args")},
+    "logs": {"ed": ("tokens", "lower_case")},
+}
+"""The options that a suite reads only for ``--models``, or only for ``--logs``."""
+
 _IN_PLACE_OF = {
     "task": "--suite and --tasks choose the data",
     "datatype": "use --fold",
@@ -46,6 +52,19 @@ def check_typed(opt: Opt) -> None:
         if readers and suite not in readers:
             typed = option.replace("_", "-")
             raise OptionError(f"--{typed}: --suite {suite} does not use it, only {', '.join(readers)}: leave it out")
+        _check_purpose(option, opt)
+
+
+def _check_purpose(option: str, opt: Opt) -> None:
+    """Raise :class:`OptionError` if the suite reads an option only for models or logs, and only the others are named.
+
+    If nothing is named, the suite says so.
+    """
+    for purpose, options in _ONLY_FOR.items():
+        is_missing = not opt.get(purpose) and any(opt.get(other) for other in _ONLY_FOR)
+        if is_missing and option in options.get(opt["suite"], ()):
+            typed = option.replace("_", "-")
+            raise OptionError(f"--{typed}: --suite {opt['suite']} uses it only for --{purpose}: leave it out")
 
 
 def add_suites(parser: ParlaiParser) -> None:

@@ -92,6 +92,31 @@ def test_option_that_the_suite_ignores_raises_option_error(suite: str, options: 
         Leaderboard.main(*command)
 
 
+@pytest.mark.parametrize(
+    ("suite", "named", "option", "purpose"),
+    [
+        *(("ed", "--logs", option, "--models") for option in ("fold", "eval_args", "tasks", "edition")),
+        *(("ed", "--models", option, "--logs") for option in ("tokens", "lower_case")),
+        *(("empgpt3", "--logs", option, "--models") for option in ("fold", "eval_args")),
+    ],
+)
+def test_option_that_nothing_named_needs_raises_option_error(suite: str, named: str, option: str, purpose: str) -> None:
+    values = {"fold": "valid", "eval_args": "--ed-history 1", "tasks": "dd", "edition": "sample"}
+    typed = f"--{option.replace('_', '-')}"
+    value = {**values, "tokens": "space", "lower_case": "true"}[option]
+    message = f"^{typed}: --suite {suite} uses it only for {purpose}: leave it out$"
+    with pytest.raises(OptionError, match=message):
+        Leaderboard.main("--suite", suite, named, "x=a", typed, value, "--loglevel", "error")
+    both = {"models": ["m"], "logs": ["l"]}
+    check_typed(Opt({"suite": suite, "override": {option: value}, **both}))
+    check_typed(Opt({"suite": suite, "override": {}, **both, purpose.removeprefix("--"): []}))
+
+
+def test_options_of_how_words_are_counted_count_for_models_of_empgpt3_too() -> None:
+    check_typed(Opt({"suite": "empgpt3", "override": {"tokens": "space"}, "models": ["m"], "logs": []}))
+    check_typed(Opt({"suite": "empgpt3", "override": {"edition": "sample"}, "models": [], "logs": ["l"]}))  # for NIDF
+
+
 @pytest.mark.parametrize("suite", READ_BY)
 def test_suite_and_common_options_are_accepted(suite: str) -> None:
     check_typed(Opt({"suite": suite, "override": dict.fromkeys((*READ_BY[suite], *COMMON, "datapath", "loglevel"))}))

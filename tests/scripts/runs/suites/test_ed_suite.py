@@ -51,6 +51,11 @@ def board(**options: Any) -> Report:
     return Leaderboard.main(**{**QUICK, **options})  # type: ignore[no-any-return]
 
 
+def log_board(**options: Any) -> Report:
+    """Without an edition, which only models have."""
+    return Leaderboard.main(suite="ed", loglevel="error", **options)  # type: ignore[no-any-return]
+
+
 def read(report: Report, place: int = 0) -> dict[str, dict[str, Any]]:
     table = report.tables[place]
     return {str(row[0]): dict(zip(table.header[1:], row[1:], strict=True)) for row in table.rows}
@@ -195,7 +200,7 @@ def test_logs_are_reported_even_if_all_models_fail(tmp_path: Path) -> None:
 def test_logs_of_other_systems_are_scored_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "moel.txt").write_text(LOG * 2)
     (tmp_path / "mine.jsonl").write_text('{"reply": "How great!", "reference": "How great!"}\n{"reply": ""}\n')
-    report = board(
+    report = log_board(
         logs=[f"MoEL={tmp_path}/moel.txt", str(tmp_path / "mine.jsonl")],
         tokens="space",
         lower_case=True,
@@ -224,7 +229,7 @@ def test_unreadable_log_raises_before_models_are_evaluated(
 
 
 def test_real_log_metrics_are_plausible(real_data: Path) -> None:
-    row = read(board(logs=[f"EmpDG={real_data}/peers/EmpDG_EmpDG.txt"], tokens="space"))["EmpDG"]
+    row = read(log_board(logs=[f"EmpDG={real_data}/peers/EmpDG_EmpDG.txt"], tokens="space"))["EmpDG"]
     assert (row["replies"], row["empty"]) == (2713, 0)
     # Published Dist-1 and Dist-2 are for twice as many replies, which makes them smaller.
     assert 0.5 < row["Dist-1"] < 2.5
@@ -242,8 +247,11 @@ def test_real_log_metrics_are_plausible(real_data: Path) -> None:
         ({"models": ["m"], "fold": "train"}, "--fold train: --suite ed scores only valid or test"),
         ({"models": ["x=a", "x=b"]}, "--models: x is used twice: write NAME=FILE to tell them apart"),
         ({"models": ["MoEL (Zhou et al. 2023)=m"]}, "--models: MoEL (Zhou et al. 2023) is used twice: write NAME=FILE"),
-        ({"logs": ["MoEL (Zhou et al. 2023)=l"]}, "--logs: MoEL (Zhou et al. 2023) is used twice: write NAME=FILE"),
-        ({"logs": ["a/x", "b/a/x"]}, "--logs: a/x is used twice: write NAME=FILE to tell them apart"),
+        (
+            {"models": ["m"], "logs": ["MoEL (Zhou et al. 2023)=l"]},
+            "--logs: MoEL (Zhou et al. 2023) is used twice: write NAME=FILE",
+        ),
+        ({"models": ["m"], "logs": ["a/x", "b/a/x"]}, "--logs: a/x is used twice: write NAME=FILE to tell them apart"),
         (
             {"models": ["m"], "eval_args": '--a "b'},
             "--eval-args: No closing quotation: quote it as on the command line",

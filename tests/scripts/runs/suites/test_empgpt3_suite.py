@@ -138,7 +138,7 @@ def test_failed_model_is_skipped_unless_nothing_else_remains(ranker: Path, tmp_p
     ("options", "reason"),
     [
         ({}, "--suite empgpt3: name models or logs to compare, with --models or --logs"),
-        ({"logs": ["x=a"], "fold": "train"}, "--fold train: --suite empgpt3 scores only valid or test"),
+        ({"models": ["x=a"], "fold": "train"}, "--fold train: --suite empgpt3 scores only valid or test"),
         ({"models": ["people=b"]}, "--models: people is used twice: write NAME=FILE to tell them apart"),
         ({"logs": ["people=b"]}, "--logs: people is used twice: write NAME=FILE to tell them apart"),
         ({"logs": ["x=a"], "models": ["x=b"]}, "--models: x is used twice: write NAME=FILE to tell them apart"),
