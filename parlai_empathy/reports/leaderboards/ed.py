@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from parlai_empathy.reports.cells import Cell
-from parlai_empathy.reports.leaderboards.ed_columns import COLUMNS, EMOTION_COLUMNS, Column
+from parlai_empathy.reports.leaderboards.ed_columns import COLUMNS, COST_COLUMNS, EMOTION_COLUMNS, Column
 from parlai_empathy.reports.leaderboards.ed_figures import Published, published
 from parlai_empathy.reports.leaderboards.ed_models import Measured
 from parlai_empathy.reports.plots import Line, RowBars
@@ -48,8 +48,10 @@ def _table(models: Sequence[Measured], dataset: str, about: str, more: Sequence[
 
 def _explained(others: Sequence[Published], columns: Sequence[Column]) -> Iterable[str]:
     names = {column.name for column in columns}
+    if names - {"ppl", "ppl_peers", *(column.name for column in COST_COLUMNS)}:
+        yield "- P@1,100, emotion accuracy, AVG BLEU and Dist-n are in percent"
     if others:
-        yield "- shares are in percent; rows that name a paper: that paper's figures, not measured here"
+        yield "- rows that name a paper: that paper's figures, not measured here"
         yield "- Rashkin et al. pretrain on 1.7 billion Reddit conversations; their P@1,100 does not state its protocol"
     if {"ppl", "ppl_peers"} & names:
         yield "- PPL is per token of each model's own dictionary, and compares models that share one"

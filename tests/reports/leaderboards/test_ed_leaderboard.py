@@ -73,15 +73,18 @@ def test_notes_on_all_models_are_in_each_table() -> None:
 
 
 def test_notes_explain_only_what_a_table_shows() -> None:
-    starts = ("- shares are in percent; rows that name a", "- Rashkin et al. pretrain", "- PPL is", "- training: ")
+    starts = ("- P@1,100, emotion", "- rows that name a", "- Rashkin et al. pretrain", "- PPL is", "- training: ")
 
     def explained(table: Table) -> list[bool]:
         return [any(note.startswith(start) for note in table.notes) for start in starts]
 
     ed, dd = tables([retrieval(), classifier()], ["ed", "dd"], "test fold")
-    assert (explained(ed), explained(dd)) == ([True] * 4, [False, False, False, True])
+    assert (explained(ed), explained(dd)) == ([True] * 5, [True, False, False, False, True])
     (without_minutes,) = tables([classifier()], ["ed"], "test fold")
-    assert explained(without_minutes) == [True, True, True, False]
+    assert explained(without_minutes) == [True, True, True, True, False]
+    perplexity = Measured("writes", "f", {"dd": {"ppl": Number(36, "ppl")}}, {"epochs": 3.0})
+    (without_shares,) = tables([perplexity], ["dd"], "test fold")
+    assert explained(without_shares) == [False, False, False, True, False]
 
 
 def test_plots_compare_measured_and_published_figures(tmp_path: Path) -> None:
