@@ -35,7 +35,7 @@ _BOXES = (
     "plots: characters that matplotlib's font lacks are boxes in PNG files, but not in report.html: name a font that "
     "has them as font.family in a matplotlibrc"
 )
-_LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)))
+_LINES = ("dashed", "dotted", "dashdot", (0, (6, 2, 1, 2, 1, 2)), (0, (12, 3)))
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -130,6 +132,16 @@ def test_reference_lines_have_their_value_and_series_colour(axes: Any) -> None:
     assert theirs.get_color() == "C1"
     assert others.get_color() not in ("C0", "C1")
     assert theirs.get_linestyle() != others.get_linestyle()
+
+
+def test_five_reference_lines_differ_in_print() -> None:
+    """The EmpatheticDialogues paper has so many figures of P@1,100."""
+    figure = Figure()
+    rows(["a"], {"one": {"a": 3}}, *(Line(f"{n}", n) for n in range(5))).draw(figure.subplots())
+    content = BytesIO()
+    figure.savefig(content, format="svg")
+    dashes = re.findall(r"stroke-dasharray: ([^;\"]+)", content.getvalue().decode())
+    assert len(dashes) == len(set(dashes)) == 5
 
 
 @pytest.mark.parametrize(
