@@ -77,8 +77,10 @@ def intervals_table(scores: Sequence[SystemScores], resamples: int, seed: int = 
             rows.append([one.name, found.title, known or None, found.left_out or None, found.number, interval])
             shown.setdefault(found.title, {})[one.name] = (found.number, *(interval or (found.number, found.number)))
             if found.items and interval is None:
-                why = "too few replies that differ" if found.has_interval else _REPEATED
-                notes[f"- {found.title}: no interval: {why}"] = None
+                what, why = found.title, _REPEATED
+                if found.has_interval:
+                    what, why = f"{one.name}, {found.title}", "too few replies that differ"
+                notes[f"- {what}: no interval: {why}"] = None
     title = f"Numbers with 95 % intervals ({resamples:,} bootstrap samples of the replies)"
     table = Table(title, ["system", "metric", "n", "without a value", "value", "95 % interval"], rows, [*notes, _KINDS])
     return table, [_side_by_side([one.name for one in scores], shown)] if len(scores) > 1 else []

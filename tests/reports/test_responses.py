@@ -149,9 +149,9 @@ def test_missing_intervals_are_explained_in_notes() -> None:
     assert table.notes[:-1] == [
         "- Dist-1: no interval: resampling repeats replies, which lowers variety",
         "- Dist-2: no interval: resampling repeats replies, which lowers variety",
-        "- Dist-1 in a reply: no interval: too few replies that differ",
-        "- Dist-2 in a reply: no interval: too few replies that differ",
-        "- M: no interval: too few replies that differ",
+        "- one, Dist-1 in a reply: no interval: too few replies that differ",
+        "- one, Dist-2 in a reply: no interval: too few replies that differ",
+        "- alone, M: no interval: too few replies that differ",
     ]
 
 
