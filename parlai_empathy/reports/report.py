@@ -48,8 +48,8 @@ class Table:
         aligned = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
         rule = "|".join("-" * (width + 2) for width in widths)
         table = [f"| {aligned[0]} |", f"|{rule}|", *(f"| {line} |" for line in aligned[1:])]
-        notes = ["", *map(one_line, self.notes)] if self.notes else []
-        return "\n".join([f"## {one_line(self.title)}", "", *table, *notes])
+        notes = ["", *map(_line, self.notes)] if self.notes else []
+        return "\n".join([f"## {_line(self.title)}", "", *table, *notes])
 
     def record(self) -> dict[str, Any]:
         """Return the table for JSON, with unrounded numbers, and their signatures if there are any."""
@@ -77,7 +77,7 @@ class Report:
 
     def text(self) -> str:
         """Return all tables in Markdown."""
-        return "\n\n".join([f"# {one_line(self.title)}", *(table.text() for table in self.tables)]) + "\n"
+        return "\n\n".join([f"# {_line(self.title)}", *(table.text() for table in self.tables)]) + "\n"
 
     def show(self, folder: str | Path | None = None) -> None:
         """Print the tables, and save everything if a folder is given: see :meth:`save`."""
@@ -154,9 +154,19 @@ def _move(files: Sequence[str], source: Path, target: Path) -> None:
 
 
 def _in_brackets(text: str) -> str:
-    return re.sub(r"([][])", r"\\\1", one_line(text))
+    return re.sub(r"([][])", r"\\\1", _line(text))
 
 
 def _in_markdown(text: str) -> str:
-    """Escape ``|``, which would end the cell."""
-    return text.replace("|", "&#124;")
+    """Escape ``|``, which would end the cell, and tags."""
+    return _without_tags(text).replace("|", "&#124;")
+
+
+def _line(text: str) -> str:
+    """Return a text as one line of Markdown, outside tables."""
+    return _without_tags(one_line(text))
+
+
+def _without_tags(text: str) -> str:
+    """Escape each ``<`` that may begin an HTML tag, which Markdown would not show; it does not in ``< 0.001``."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)

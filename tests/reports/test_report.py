@@ -97,7 +97,7 @@ texts = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="&"), m
 def test_arbitrary_text_round_trips_through_markdown_table(rows: list[list[str]], title: str, note: str) -> None:
     text = Table(title, rows[0], rows[1:], [f"- {note}"]).text()
     assert read(text) == [[" ".join(cell.split()) for cell in row] for row in rows]
-    assert text.split("\n")[0] == f"## {' '.join(title.split())}"
+    assert html.unescape(text.split("\n")[0]) == f"## {' '.join(title.split())}"
     assert len(text.split("\n")) == 2 + 1 + len(rows) + 2, "title, blank; rule and rows; blank, note"
 
 
@@ -174,6 +174,18 @@ def test_each_plot_gets_a_unique_file_name(tmp_path: Path) -> None:
 def test_plot_title_is_escaped_in_markdown_link(tmp_path: Path) -> None:
     Report("r", [], [named("p", "a [b]\n(c")]).save(tmp_path)
     assert (tmp_path / "report.md").read_text().endswith("\n![a \\[b\\] (c](p.png)\n")
+
+
+def test_tags_in_names_are_shown_in_markdown_and_escaped_nowhere_else(tmp_path: Path) -> None:
+    name = "g<b>x</b> <!-- y < 1"
+    table = Table(name, [name], [[name], [PValue(0.0001)]], [f"- {name}"])
+    Report(name, [table], [named("p", name)]).save(tmp_path)
+    markdown = (tmp_path / "report.md").read_text()
+    assert markdown.count("g&lt;b>x&lt;/b> &lt;!-- y < 1") == 6  # two titles, header, cell, note and link
+    assert "<b>" not in markdown
+    assert "< 0.001" in markdown
+    record = json.loads((tmp_path / "report.json").read_text())
+    assert record["tables"][0]["rows"][0] == [name]
 
 
 def test_plots_are_saved_as_png(tmp_path: Path) -> None:
