@@ -3,7 +3,7 @@
 =============== ========================================================================================================
 column          content
 =============== ========================================================================================================
-``item``        what was rated; for one turn of a chat, followed by ``#`` and the turn's number
+``item``        what was rated; each chat is an item
 ``system``      the system that gave the reply; in pairs, the first system
 ``other``       in pairs, the second system
 ``question``    the question's id
@@ -20,6 +20,7 @@ column          content
                 the study's current version no longer has it; empty in chats and checks
 ``other_reply`` likewise for the reply of ``other``
 ``side``        in pairs, where ``system`` stood: ``left`` or ``right``
+``turn``        in chats, the number of the turn that was rated; empty for the whole item
 ``number``      the number of the item among the rater's items, from 1
 ``excluded``    why the rater was excluded; otherwise empty
 =============== ========================================================================================================
@@ -46,7 +47,7 @@ from parlai_empathy.rating.study.questions import without_carriage_returns
 
 COLUMNS = (
     *("item", "system", "other", "question", "rater", "rating", "text", "when", "seconds", "study", "version", "check"),
-    *("kind", "reply", "other_reply", "side", "number", "excluded"),
+    *("kind", "reply", "other_reply", "side", "turn", "number", "excluded"),
 )
 
 
@@ -145,10 +146,10 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
 
     :param is_present: whether the study's current version has what was judged.
     """
-    item, name = item_of(row), item_name(row, row["assignment"])
-    check = dict(item.expected).get(row["question"]) if row["turn"] == WHOLE else None
+    item, is_whole = item_of(row), row["turn"] == WHOLE
+    check = dict(item.expected).get(row["question"]) if is_whole else None
     values = {
-        "item": name if row["turn"] == WHOLE else f"{name}#{row['turn']}",
+        "item": item_name(row, row["assignment"]),
         "system": item.system,
         "other": item.other,
         "question": row["question"],
@@ -164,6 +165,7 @@ def _row(row: Row, is_present: bool) -> dict[str, Any]:
         "reply": item.source if is_present else item.source and FORMER,
         "other_reply": item.other_source if is_present else item.other_source and FORMER,
         "side": ("right" if row["swapped"] else "left") if item.other else "",
+        "turn": None if is_whole else row["turn"],
         "number": row["number"],
         "excluded": row["excluded"] or "",
     }

@@ -15,8 +15,8 @@ SIDES = {"left": "right", "right": "left"}
 Place = tuple[str, str, str]
 """Identifies what systems reply to: study, version and item."""
 
-Unit = tuple[str, str, str, str, str]
-"""Identifies what a rater judges: study, version, item, system and other."""
+Unit = tuple[str, str, str, str, str, str]
+"""Identifies what a rater judges: study, version, item, turn, system and other."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Rating:
     :param other_reply: likewise for the reply of ``other``.
     :param excluded: why the rater was excluded from the study; empty if not excluded.
     :param version: the study's version.
+    :param turn: the number of the turn that was rated, if the item is a conversation; empty for the whole item.
     """
 
     item: str
@@ -54,6 +55,7 @@ class Rating:
     other_reply: str = ""
     excluded: str = ""
     version: str = ""
+    turn: str = ""
 
     @property
     def is_preference(self) -> bool:
@@ -61,14 +63,22 @@ class Rating:
         return bool(self.other) and self.kind in ("", "preference")
 
     @property
+    def name(self) -> str:
+        """The item's name; for a turn with its number, as in the names that ``parlai score_responses`` gives turns."""
+        return f"{self.item}#{self.turn}" if self.turn else self.item
+
+    @property
     def place(self) -> Place:
-        """What was replied to, the same for all systems. It includes the version: versions may reuse an item's name."""
+        """What was replied to, the same for all systems. It includes the version: versions may reuse an item's name.
+
+        All turns of a conversation are one place: they depend on each other.
+        """
         return self.study, self.version, self.item
 
     @property
     def unit(self) -> Unit:
         """What was judged, regardless of the order of two compared systems."""
-        return (*self.place, *sorted((self.system, self.other)))  # type: ignore[return-value]
+        return (*self.place, self.turn, *sorted((self.system, self.other)))  # type: ignore[return-value]
 
     def oriented(self) -> Rating:
         """The same answer with the two systems in alphabetical order."""

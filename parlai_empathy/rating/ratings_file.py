@@ -25,6 +25,8 @@ required; an answer in the rater's own words has a ``text`` in place of the rati
     the name that ``parlai score_responses`` gives the reply; ``(former reply)`` if the study no longer has it.
 ``other_reply``
     in comparisons, the name that it gives the second system's reply.
+``turn``
+    in conversations, the number of the turn that was rated; all turns of a conversation are one item.
 ``excluded``
     why the rater was excluded from the study.
 
@@ -54,7 +56,7 @@ from parlai_empathy.rating.rating import KINDS, PREFERENCES, SIDES, Rating, Unit
 from parlai_empathy.rating.wording import counted
 
 REQUIRED = ("item", "rater", "rating")
-NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "excluded")
+NAMES = ("question", "system", "other", "study", "version", "kind", "side", "reply", "other_reply", "turn", "excluded")
 COLUMNS = (*REQUIRED, *NAMES, "text", "seconds", "check")
 """All columns that are read; a header may contain each of them once."""
 
@@ -108,6 +110,8 @@ def read_ratings(
 def by_question(ratings: Iterable[Rating], replies: Container[str] = frozenset()) -> dict[str, dict[str, list[float]]]:
     """Group the ratings by question and item, in the order of the file; each item must stand for a single reply.
 
+    A turn's item is its :attr:`~parlai_empathy.rating.rating.Rating.name`.
+
     Texts, choices, checks, and ratings of replies that the study no longer has are left out.
 
     :param replies: names of replies: a rating whose ``reply`` is one of them is of the item of that name.
@@ -121,7 +125,7 @@ def by_question(ratings: Iterable[Rating], replies: Container[str] = frozenset()
     for one in ratings:
         if one.rating is None or one.check is not None or one.kind == "choice" or one.reply == FORMER:
             continue
-        item = one.reply if one.reply in replies and not one.other else one.item
+        item = one.reply if one.reply in replies and not one.other else one.name
         of = systems.setdefault((one.study, item), (one.system,))
         if one.other or of != (one.system,):
             several = (one.system, one.other) if one.other else (*of, one.system)
@@ -230,6 +234,7 @@ def _rating(where: str, record: dict[str, Any], scale: Sequence[float] | None) -
         raise DataError(f"{where}, column other: {names['other']!r} is compared with itself: name two systems")
     names["kind"] = names["kind"] if names["kind"] in KINDS else ""
     names["side"] = names["side"] if names["side"] in SIDES else ""
+    names["turn"] = names["turn"].removesuffix(".0")  # pandas writes whole numbers so if other cells are empty
     names["excluded"] = "" if names["excluded"].lower() in NOT_EXCLUDED else names["excluded"]
     values = _values(names, scale)
     return Rating(
@@ -296,5 +301,5 @@ def _check_first(where: str, rating: Rating, lines: dict[tuple[str, str, Unit], 
         of = f" of {rating.system!r}" if rating.system else ""
         asked = f" for question {rating.question!r}" if rating.question else ""
         raise DataError(
-            f"{where}, column rater: {rating.rater!r} has already rated item {rating.item!r}{of}{asked}, in line {line}"
+            f"{where}, column rater: {rating.rater!r} has already rated item {rating.name!r}{of}{asked}, in line {line}"
         )

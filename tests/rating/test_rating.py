@@ -18,6 +18,13 @@ def test_unit_ignores_system_order() -> None:
     assert Rating("1", "Ann", "q", 1.0, "A").unit != Rating("1", "Ann", "q", 1.0, "A", version="v2").unit
 
 
+def test_turns_of_a_conversation_are_units_of_one_place() -> None:
+    first, second = (Rating("chat-1", "Ann", "q", 1.0, "A", turn=turn) for turn in ("2", "4"))
+    assert first.unit != second.unit
+    assert first.place == second.place == Rating("chat-1", "Ann", "whole", 1.0, "A").place
+    assert (first.name, Rating("chat-1", "Ann", "q", 1.0).name) == ("chat-1#2", "chat-1")
+
+
 def test_place_ignores_system_but_not_version() -> None:
     one = Rating("1", "Ann", "q", 1.0, "A", study="s", version="v")
     assert one.place == Rating("1", "Bob", "q", 2.0, "B", study="s", version="v").place

@@ -62,6 +62,7 @@ def test_exported_row_has_all_columns(store: Store, study_of: Make, write_log: L
         "reply": "A#1",
         "other_reply": "",
         "side": "",
+        "turn": None,
         "number": number,
         "excluded": "",
     }
@@ -152,9 +153,9 @@ def test_each_chat_is_an_item_with_numbered_turns(store: Store, study_of: Make) 
         ids.append(found.id)
     rows = list(rating_rows(store, "herons"))
     names = [f"chat-{id[:12]}" for id in ids]
-    assert {(row["item"], row["question"], row["rating"], row["text"]) for row in rows} == {
-        *((name, "liking", 4, "") for name in names),
-        *((f"{name}#2", "good", 2, "no") for name in names),
+    assert {(row["item"], row["turn"], row["question"], row["rating"], row["text"]) for row in rows} == {
+        *((name, None, "liking", 4, "") for name in names),
+        *((name, 2, "good", 2, "no") for name in names),
     }
     assert {row["system"] for row in rows} == {"M"}
 

@@ -196,6 +196,19 @@ def test_rater_may_rate_item_once_per_system_study_and_version(tmp_path: Path) -
     assert len(list(read_ratings(write(tmp_path, content)))) == 4
 
 
+def test_rater_may_rate_each_turn_of_a_conversation_once(tmp_path: Path) -> None:
+    rows = "chat-1,2,Ann,4\nchat-1,4,Ann,5\nchat-1,,Ann,3\n"
+    found = list(read_ratings(write(tmp_path, f"item,turn,rater,rating\n{rows}")))
+    assert [(one.item, one.turn, one.rating) for one in found] == [
+        *(("chat-1", "2", 4.0), ("chat-1", "4", 5.0), ("chat-1", "", 3.0)),
+    ]
+    assert list(by_unit(found)[""].values()) == [[4.0], [5.0], [3.0]]
+    of_pandas = write(tmp_path, f"item,turn,rater,rating\n{rows.replace(',2,', ',2.0,').replace(',4,', ',4.0,')}")
+    assert list(read_ratings(of_pandas)) == found
+    with pytest.raises(DataError, match="'Ann' has already rated item 'chat-1#2', in line 2"):
+        list(read_ratings(write(tmp_path, f"item,turn,rater,rating\n{rows}chat-1,2,Ann,1\n")))
+
+
 def test_by_unit_groups_ratings_by_question_and_unit() -> None:
     ratings = [
         Rating("1", "Ann", "q", 4.0, "A"),
@@ -211,12 +224,12 @@ def test_by_unit_groups_ratings_by_question_and_unit() -> None:
     ]
     assert by_unit(ratings) == {
         "q": {
-            ("", "", "1", "", "A"): [4.0, 5.0],
-            ("", "", "1", "", "B"): [2.0],
-            ("two", "", "1", "", "A"): [3.0],
-            ("two", "v2", "1", "", "A"): [1.0],
+            ("", "", "1", "", "", "A"): [4.0, 5.0],
+            ("", "", "1", "", "", "B"): [2.0],
+            ("two", "", "1", "", "", "A"): [3.0],
+            ("two", "v2", "1", "", "", "A"): [1.0],
         },
-        "p": {("", "", "1", "A", "B"): [1.0, -1.0]},
+        "p": {("", "", "1", "", "A", "B"): [1.0, -1.0]},
     }
     assert Rating("1", "Bob", "p", 0.0, "B", "A", check=1.0).oriented() == Rating(
         "1", "Bob", "p", 0.0, "A", "B", check=-1.0
@@ -259,6 +272,12 @@ def test_by_question_names_replies_as_the_logs_do() -> None:
         by_question(ratings)
     with pytest.raises(DataError, match="item '1' is rated for 'A' and for 'B'"):
         by_question([Rating("1", "Ann", "q", 1.0, "A", "B", reply="A#1", other_reply="B#3")], {"A#1", "B#3"})
+
+
+def test_by_question_names_turns_as_the_logs_do() -> None:
+    ratings = [Rating("chat-1", "Ann", "q", value, "A", turn=turn) for turn, value in (("2", 4.0), ("4", 1.0))]
+    whole = Rating("chat-1", "Ann", "whole", 3.0, "A")
+    assert by_question([*ratings, whole]) == {"q": {"chat-1#2": [4.0], "chat-1#4": [1.0]}, "whole": {"chat-1": [3.0]}}
 
 
 def test_by_question_rejects_item_rated_in_two_versions() -> None:

@@ -102,7 +102,10 @@ class Columns:
 
 
 def columns_of(ratings: Sequence[Rating]) -> Columns:
-    """Ratings as arrays. An item is the same for all systems, but a different one in each study and version."""
+    """Ratings as arrays. An item is the same for all systems, but a different one in each study and version.
+
+    A conversation is one item with all its turns.
+    """
     items = {one: place for place, one in enumerate(dict.fromkeys(one.place for one in ratings))}
     raters = {one: place for place, one in enumerate(dict.fromkeys(one.rater for one in ratings))}
     return Columns(

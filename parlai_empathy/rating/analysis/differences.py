@@ -1,8 +1,8 @@
 """Whether two systems are rated differently, and by how much.
 
-Item means are compared, since several ratings of one reply are not independent observations. If the systems share at
-least half of the items (of the system with fewer), the shared items are compared in pairs; otherwise the two systems'
-items are two independent samples.
+Item means are compared, since several ratings of one reply, or of the turns of one conversation, are not independent
+observations. If the systems share at least half of the items (of the system with fewer), the shared items are compared
+in pairs; otherwise the two systems' items are two independent samples.
 """
 
 from __future__ import annotations

@@ -73,11 +73,11 @@ def matched(ratings: Sequence[Rating], scores: Scores) -> dict[str, tuple[list[f
     places: dict[_Judged, Place] = {}
     for one in ratings:
         if one.rating is not None and one.reply != FORMER:
-            judged = (one.system, one.other, one.item, one.reply, one.other_reply)
+            judged = (one.system, one.other, one.name, one.reply, one.other_reply)
             units.setdefault(judged, []).append(one.rating)
             if places.setdefault(judged, one.place) != one.place and not one.reply:
                 raise NotComputableError(
-                    f"item {one.item!r} is rated in several studies, or versions of one, where it may be another "
+                    f"item {one.name!r} is rated in several studies, or versions of one, where it may be another "
                     "reply: add the column reply, or keep the rows of one study and version"
                 )
     if not units:

@@ -34,7 +34,8 @@ def spread(ratings: Sequence[Rating]) -> Spread:
     """Measure the spread of ratings of single replies, for one question.
 
     ``same_reply`` is the intraclass correlation from a one-way analysis of variance of each system's replies (Shrout
-    and Fleiss 1979, case 1), for any number of ratings per reply.
+    and Fleiss 1979, case 1), for any number of ratings per reply. Ratings of a conversation's turns count as ratings of
+    one reply, as in tests, which compare conversations.
 
     :raises NotComputableError: if no system has two ratings, or they do not vary.
     """

@@ -5,7 +5,7 @@
 =========== ==========================================================================================================
 field       content
 =========== ==========================================================================================================
-``item``    the chat's name in files of ratings, where ratings of a turn add ``#`` and the turn's number
+``item``    the chat's name in files of ratings
 ``system``  the model
 ``rater``   the person
 ``study``   the study's name

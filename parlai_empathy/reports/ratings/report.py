@@ -130,7 +130,7 @@ def _overview(answers: Answers, n: int) -> Table:
             )
             notes += _mixed(named(question, "question"), group) if kind == "rating" else []
     notes.append(
-        "- each: ratings per reply, or per pair of replies; free texts and checks do not count in what follows"
+        "- each: ratings per reply, turn or pair of replies; free texts and checks do not count in what follows"
     )
     if len(rows) and not answers.rated:
         notes.append("- no system was rated: there is nothing to report on systems")
@@ -212,12 +212,12 @@ def _all_groups(answers: Answers) -> dict[str, list[Rating]]:
 
 
 def _records(answers: Answers) -> list[dict[str, object]]:
-    """Return one record per rated reply or pair of replies, for further analysis."""
+    """Return one record per rated reply, turn or pair of replies, for further analysis."""
     units: dict[tuple[str, ...], list[float]] = {}
     for one in answers.rated:
-        key = (one.question, *one.place, one.system, one.other)
+        key = (one.question, *one.place, one.turn, one.system, one.other)
         units.setdefault(key, []).append(one.rating or 0.0)
-    names = ("question", "study", "version", "item", "system", "other")
+    names = ("question", "study", "version", "item", "turn", "system", "other")
     return [
         {**dict(zip(names, key, strict=True)), "mean": fmean(values), "ratings": len(values)}
         for key, values in units.items()

@@ -62,6 +62,29 @@ def test_disjoint_items_are_compared_as_two_samples() -> None:
     assert "|pairing:none|p:exact|" in found.signature
 
 
+def test_conversations_are_compared_however_many_turns_were_rated() -> None:
+    """Turns of one conversation depend on each other: each conversation counts once, with the mean of its turns."""
+
+    def of_turns(system: str, chats: dict[str, list[float]]) -> list[Rating]:
+        return [
+            Rating(f"{system}-{chat}", f"r{chat}", "q", value, system, turn=str(2 * n))
+            for chat, values in chats.items()
+            for n, value in enumerate(values, start=1)
+        ]
+
+    for how in (QUICK, How(clusters="both", resamples=200), How(test="permutation", resamples=200)):
+        found = difference(of_turns("A", FIRST), of_turns("B", SECOND), how)
+        means = [
+            [Rating(f"{system}-{chat}", f"r{chat}", "q", sum(v) / len(v), system) for chat, v in chats.items()]
+            for system, chats in (("A", FIRST), ("B", SECOND))
+        ]
+        whole = difference(*means, how)
+        assert (found.test, found.n) == (whole.test, "4 + 4")
+        assert found.p_value == whole.p_value
+        assert found.interval is not None
+        assert found.interval == pytest.approx(whole.interval)
+
+
 def test_signature_names_p_value_method() -> None:
     generator = np.random.default_rng(2)
     first, second = ({f"{side}{i}": [float(generator.integers(1, 6))] for i in range(61)} for side in "ab")

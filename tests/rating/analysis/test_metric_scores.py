@@ -131,7 +131,8 @@ def test_ratings_of_a_chat_are_matched_with_the_system_of_its_log() -> None:
         "length": {("talks: A", "chat-1#2"): 3.0, ("talks: B", "chat-2#2"): 7.0, ("talks: AA", "chat-3#2"): 9.0},
         "er": {("talks: A", "chat-1#2"): 1.0, ("others: A", "chat-1#2"): 2.0},  # either could be meant
     }
-    ratings = [Rating(f"chat-{n}#2", "Ann", "q", float(n), system) for n, system in ((1, "A"), (2, "B"), (3, "A"))]
+    chats = ((1, "A"), (2, "B"), (3, "A"))
+    ratings = [Rating(f"chat-{n}", "Ann", "q", float(n), system, turn="2") for n, system in chats]
     assert matched(ratings, scores) == {"length": ([3.0, 7.0], [1.0, 2.0])}
 
 

@@ -71,7 +71,7 @@ def test_marks_and_conversations_can_be_downloaded(talked: Any) -> None:
     assert response.headers["content-disposition"] == f'attachment; filename="{name}_talks.jsonl"'
     first, second = (json.loads(line) for line in response.text.splitlines())
     assert [message["text"] for pair in first["dialog"] for message in pair][:2] == ["Hello", "Hello"]
-    assert f"{first['item']}#2" == marks[0]["item"]
+    assert (first["item"], "2") == (marks[0]["item"], marks[0]["turn"])
     assert second["dialog"][0][0]["distress"] is True
 
 

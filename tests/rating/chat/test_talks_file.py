@@ -14,7 +14,8 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.chat.talks_file import talks_path, write_talks
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.outcomes import Assignment
-from parlai_empathy.rating.export import rating_rows
+from parlai_empathy.rating.export import rating_rows, write_export
+from parlai_empathy.rating.ratings_file import by_question, read_ratings
 from parlai_empathy.rating.storage.store import Store
 from parlai_empathy.rating.study.study import Study
 from parlai_empathy.scoring.logs import read_replies_log
@@ -51,6 +52,22 @@ def test_exported_talks_match_item_names_of_ratings(desk: Desk, tmp_path: Path) 
                 {"id": "M", "text": "Where?", "turn": 2, "when": when},
             ]
         ],
+    }
+
+
+def test_rated_turns_have_the_names_of_the_logged_replies(store: Store, study_of: Make, tmp_path: Path) -> None:
+    apt = {"id": "apt", "text": "Apt?", "kind": "likert", "per_turn": True}
+    study = study_of({**LIKERT, "kind": "chat"}, questions=[apt, *LIKERT["questions"]], models={"M": "m"})
+    desk = Desk(store, study)
+    id = talk(desk, "ann", "Hi.", "Hello.", "A heron!", "Where?")
+    for turn, points in ((2, 5), (4, 1)):
+        desk.mark(id, "ann", turn, {"apt": points})
+    write_export(store, "herons", tmp_path / "x.csv")
+    write_talks(store, "herons", tmp_path / "x.jsonl")
+    rated = by_question(read_ratings(tmp_path / "x.csv"))["apt"]
+    assert {one.reply: rated[one.item] for one in read_replies_log(tmp_path / "x.jsonl")} == {
+        "Hello.": [5.0],
+        "Where?": [1.0],
     }
 
 

@@ -74,7 +74,7 @@ def test_rater_chats_with_each_model_and_judges_it(desk: Desk) -> None:
         ("liking", 2, ""),
     ]
     assert {row["system"] for row in rows} == {"M", "N"}
-    assert [row["item"].partition("#")[2] for row in rows] == ["2", "", "2", ""]
+    assert [row["turn"] for row in rows] == [2, None, 2, None]
     assert rater.saw("Thank you. Now judge this conversation as a whole.")
     assert not any(one.startswith(("M:", "N:")) for one in rater.seen)  # the model's name is never shown
 
