@@ -6,6 +6,8 @@ may call it at any time. Nothing but the time at which the lobby was opened is k
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from parlai_empathy.rating.collecting import meetings
 from parlai_empathy.rating.collecting.collection import Collection
 from parlai_empathy.rating.collecting.meeting import TALKS, Duty
@@ -22,6 +24,9 @@ AWAY = 20.0
 """Seconds without a poll after which somebody no longer counts as being in the waiting room."""
 
 _COMING_BACK = 3.0
+
+_EARNED = {"earned": "yes"}
+"""The detail of people who have earned the study's code in a meeting that they have left since."""
 
 _STAGES = {
     Duty.BEGIN: Stage.PAUSE,  # only until the next poll
@@ -125,6 +130,8 @@ class Lobby:
             if met is None or place.stage not in (Stage.BROKEN, Stage.DONE):
                 return met is None
             if place.can_go_on:
+                if place.has_earned:
+                    raters.remember(t, raters.known(t, self._study.name, rater), None, _EARNED)
                 meetings.leave_meeting(t, self.collection, met, rater)
             return place.can_go_on
 
@@ -146,12 +153,13 @@ class Lobby:
             return Place(Stage.NEW)
         if known.excluded is not None:
             return Place(Stage.EXCLUDED)
+        earned = _EARNED.items() <= known.details.items()
         if met := self._met(t, rater):
-            return self._place_in(t, met, rater)
+            return replace(self._place_in(t, met, rater), earned_before=earned)
         prompt = self._ready(t, rater)
         if prompt is None:
-            return Place(Stage.PROMPT)
-        return Place(Stage.WAITING if self._seat(t, rater) else Stage.READY, prompt)
+            return Place(Stage.PROMPT, earned_before=earned)
+        return Place(Stage.WAITING if self._seat(t, rater) else Stage.READY, prompt, earned_before=earned)
 
     def _place_in(self, t: Transaction, met: Met, rater: str) -> Place:
         meeting = met.meeting

@@ -19,6 +19,7 @@ from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.text_rules import LONGEST
 from parlai_empathy.rating.collecting.transcript import talk_shown
 from parlai_empathy.rating.collecting.waiting import Listening
+from parlai_empathy.rating.crowd.completion import Completion
 from parlai_empathy.rating.desk.outcomes import Outcome
 from parlai_empathy.rating.site.entry import farewell, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent
@@ -95,7 +96,7 @@ class CollectPages:
             return visit.redirect(_HERE)
         said = prompt_sent(offered, form)
         if any(field.problem for field in prompt_fields(offered, said, check=True)):
-            return self._prompt_page(visit, offered, said, check=True)
+            return await self._prompt_page(visit, rater, place, offered, said, check=True)
         outcome = await in_thread(self._collection.choose, offered.id, rater, said[EMOTION], said[SITUATION])
         if outcome is Outcome.STORED and speaks_of_self_harm(said[SITUATION]):
             self._log_distress("a situation")
@@ -207,13 +208,17 @@ class CollectPages:
             return visit.page("excluded.html", status=403, done=True)
         if place.stage is Stage.PROMPT:
             offered = await in_thread(self._collection.offer, rater)
-            return self._prompt_page(visit, offered, {})
+            return await self._prompt_page(visit, rater, place, offered, {})
         if place.stage is Stage.JUDGE:
             return self._judge_page(visit, rater, place, {})
-        values = self._shown(rater, place)
-        if place.stage in (Stage.BROKEN, Stage.DONE):
-            values["goodbye"] = await farewell(self._desk, rater, place.meeting.whole if place.meeting else 0)
+        values = {**self._shown(rater, place), "goodbye": await self._earned(rater, place)}
         return visit.page(_TEMPLATES[place.stage], status, **values, problem=problem, text=text)
+
+    async def _earned(self, rater: str, place: Place) -> Completion:
+        """Return what somebody gets if they stop here; nothing if they have not earned it."""
+        if not place.has_earned:
+            return Completion()
+        return await farewell(self._desk, rater, place.meeting.whole if place.meeting else 0)
 
     def _live(self, visit: Visit, rater: str, place: Place) -> str:
         """Return the part of a conversation's page that changes, as HTML; empty for all other pages."""
@@ -236,11 +241,16 @@ class CollectPages:
             "last": None,  # no answers to look at again
         }
 
-    def _prompt_page(self, visit: Visit, offered: Prompt, said: dict[str, str], check: bool = False) -> Response:
-        fields = prompt_fields(offered, said, check)
-        return visit.page(
-            "collect_prompt.html", 422 if check else 200, **self._parts.texts, prompt=offered.id, fields=fields
-        )
+    async def _prompt_page(
+        self, visit: Visit, rater: str, place: Place, offered: Prompt, said: dict[str, str], check: bool = False
+    ) -> Response:
+        values = {
+            **self._parts.texts,
+            "prompt": offered.id,
+            "fields": prompt_fields(offered, said, check),
+            "goodbye": await self._earned(rater, place),
+        }
+        return visit.page("collect_prompt.html", 422 if check else 200, **values)
 
     def _judge_page(
         self, visit: Visit, rater: str, place: Place, said: dict[str, str], check: bool = False

@@ -36,6 +36,7 @@ class Place:
     :param left: whether they left the meeting themselves, or were silent for too long.
     :param stopped: whether the meeting ended because they were excluded for a while.
     :param can_go_on: whether they may meet somebody else after this meeting.
+    :param earned_before: whether they earned the study's code in an earlier meeting.
     """
 
     stage: Stage
@@ -45,13 +46,17 @@ class Place:
     left: bool = False
     stopped: bool = False
     can_go_on: bool = True
+    earned_before: bool = False
 
     @property
     def has_earned(self) -> bool:
-        """Whether they get the study's code: after both conversations, or if their partner left after the first."""
-        if self.stage is Stage.BROKEN:
-            return not self.left and self.meeting is not None and self.meeting.whole > 0
-        return self.stage is Stage.DONE
+        """Whether they get the study's code: after both conversations, or if their partner left after the first.
+
+        Who has earned it keeps it, however later meetings go.
+        """
+        if self.stage is Stage.BROKEN and not self.left and self.meeting is not None and self.meeting.whole > 0:
+            return True
+        return self.earned_before or self.stage is Stage.DONE
 
     @property
     def key(self) -> str:

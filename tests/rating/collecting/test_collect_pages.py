@@ -79,6 +79,36 @@ def test_completion_code_is_shown_at_the_end(lab: Make, tmp_path: Path) -> None:
         assert "Talk with somebody else" not in one.page.words  # the study requires only two conversations
 
 
+def test_earned_code_and_link_are_kept_if_people_go_on(lab: Make, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("extends: collect_ed\ncompletion: {code: HERON-7}\n")
+    site = lab(study=str(path))
+    first, _ = meet(site)
+    crowd = {"crowd": "prolific", "submit_to": ""}
+    site.desk.enrol(site.desk.raters()[0].id, details=crowd)
+
+    def is_shown(headline: str) -> bool:
+        assert headline in first.page.words
+        return "Your code: HERON-7" in first.page.words and "submissions/complete?cc=HERON-7" in first.page.text
+
+    first.post("/again")
+    assert is_shown("A situation of your own")
+    describe(first, "")
+    assert is_shown("Error: Write an answer.")
+    describe(first, "I lost my keys.")
+    assert is_shown("You are in the waiting room.")
+    first.post("/leave", {"place": first.page.hidden("place")})
+    assert is_shown("Ready when you are")
+    first.post("/wait")
+    second = site.waiting("I won a cake.")
+    assert "code" not in second.page.words
+    first.get("/talk")
+    first.post("/leave", {"place": first.page.hidden("place")})
+    assert is_shown("You have left this meeting")
+    assert "The other person has left" in second.get("/talk").words
+    assert "code" not in second.page.words
+
+
 def test_listener_does_not_see_the_prompt(lab: Make) -> None:
     site = lab()
     first, second = site.pair()
