@@ -158,6 +158,7 @@ class _Application:
         site = self._site
         gate, client = (site._visits, session.id) if session.is_known else (site._newcomers, site.address_of(scope))
         if wait := gate.wait(client):
+            session.must_be_sent = False  # a new session's cookie would let its owner in at once
             raise error_pages.too_many(wait)
 
     def _refused(self, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from parlai_empathy.rating.web.app import Site
 from parlai_empathy.rating.web.error_pages import Refusal
 from parlai_empathy.rating.web.files import static_files
 from parlai_empathy.rating.web.headers import completed, headers_of
+from parlai_empathy.rating.web.limits import Limits, Rate
 from parlai_empathy.rating.web.templating import moment
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
@@ -62,6 +63,25 @@ def test_refusals_are_rendered_as_pages(site: Site) -> None:
     assert "No tea I am a pot, at 192.0.2.1." in page.words
     assert page.header("x-tea") == "no"
     assert page.header("content-security-policy")
+
+
+def test_refusal_of_a_newcomer_gives_no_session(tmp_path: Path) -> None:
+    """With one, the limit on newcomers could be passed by taking it from the refusal."""
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "hello.html").write_text(HELLO)
+    site = Site("Herons", SECRET, [tmp_path], limits=Limits(newcomers=Rate(1, 1)))
+
+    async def show(visit: Visit) -> Any:
+        return visit.page("hello.html", name="you")
+
+    site.add("/", show)
+    app = site.app()
+    ann, bob = Visitor(app), Visitor(app)
+    assert ann.get("/").status == 200
+    assert ann.get("/").status == 200  # has a session
+    assert bob.get("/").status == 429
+    assert (bob.page.header("set-cookie"), bob.cookies) == ("", {})
+    assert bob.get("/").status == 429
 
 
 def test_unknown_paths_give_404_and_wrong_methods_405(site: Site) -> None:
