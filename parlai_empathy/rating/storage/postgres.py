@@ -12,6 +12,13 @@ from parlai_empathy.errors import MissingDependencyError, OptionError
 from parlai_empathy.rating.storage.database import Answer, Database, Transaction
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
+_TIMEOUTS = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "keepalives_idle": 30, "keepalives_interval": 10}
+"""When to give up, unless the URL says otherwise: in seconds, ``tcp_user_timeout`` in milliseconds.
+
+Writers queue, so one connection to a server whose computer has vanished would hold up all of them for a quarter of an
+hour. The last two are for a connection that only waits for an answer.
+"""
+
 _TWO_ATS = re.compile("[^:]+://[^/?]*@[^/?]*@")
 """The beginning of a URL with an @ in its password, whose end libpq would take for the host's name."""
 
@@ -74,7 +81,8 @@ class PostgresDatabase(Database):
     def _connect(self) -> Any:
         from psycopg.rows import dict_row
 
-        return self._psycopg.connect(self._url, autocommit=True, row_factory=dict_row, connect_timeout=10)
+        parameters: dict[str, Any] = {**_TIMEOUTS, **self._psycopg.conninfo.conninfo_to_dict(self._url)}
+        return self._psycopg.connect(**parameters, autocommit=True, row_factory=dict_row)
 
     def _check(self, connection: Any) -> None:
         for _ in range(2):  # a server may send a reason before it closes: only the second read notices the closing

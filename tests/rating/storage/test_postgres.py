@@ -43,6 +43,32 @@ def test_unreachable_server_raises_store_error_without_password(url: str) -> Non
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("query", "timeouts"),
+    [
+        ("", (10, 30_000)),
+        ("?connect_timeout=3", ("3", 30_000)),
+        ("?tcp_user_timeout=0&connect_timeout=2", ("2", "0")),
+    ],
+)
+def test_timeouts_of_the_url_take_precedence(
+    query: str, timeouts: tuple[object, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without ``tcp_user_timeout``, a server that vanishes holds up all writers until the system gives up."""
+    psycopg = pytest.importorskip("psycopg")
+    used: dict[str, object] = {}
+
+    def connect(**parameters: object) -> None:
+        used.update(parameters)
+        raise psycopg.OperationalError("no server")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    with pytest.raises(StoreError, match="no server"), open_database(f"postgresql://me@h/x{query}").transaction():
+        pass
+    assert (used["connect_timeout"], used["tcp_user_timeout"]) == timeouts
+    assert (used["user"], used["host"], used["dbname"]) == ("me", "h", "x")
+
+
 @pytest.mark.parametrize("password", ["secret/1", "/secret?", "%zzsecret", "p@secret"])
 def test_unescaped_password_raises_option_error_without_it(password: str) -> None:
     pytest.importorskip("psycopg")
