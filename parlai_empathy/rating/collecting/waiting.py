@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -14,6 +15,8 @@ from parlai_empathy.rating.collecting.notifications import Bells
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.web.threads import in_thread
 
+_LOG = logging.getLogger(__name__)
+
 _EVERY = 5.0
 """Seconds between two polls of the store, if no bell rings. Each poll marks somebody in the waiting room as present."""
 
@@ -22,6 +25,9 @@ _LONGEST = 8.0
 
 _AGAIN = "retry: 200\n\n"
 """Tells the browser to reconnect after 200 milliseconds."""
+
+_LATER = "retry: 5000\n\n"
+"""Tells it to reconnect after 5 seconds, when the store fails."""
 
 _MOST_PAGES = 6
 """How many pages may listen in one person's name."""
@@ -58,7 +64,8 @@ class Listening:
     async def events(self, rater: str, live: Callable[[Place], str]) -> AsyncIterator[str]:
         """Yield the events for a page: somebody's place, at first and whenever it changes.
 
-        The events end when there is nothing left to wait for, or when the page has to reconnect.
+        The events end when there is nothing left to wait for, or when the page has to reconnect: at once, or in a few
+        seconds if the store fails.
 
         :param live: renders the part of the page that changes.
         """
@@ -75,6 +82,10 @@ class Listening:
                     told = now
                     await bell.wait(min(_EVERY, rest))
                 is_left = False
+            except StoreError as error:
+                is_left = False
+                _LOG.error("%s", error)
+                yield _LATER
             finally:
                 # Before the first poll the place is unknown; after it, only somebody who waits has a seat to lose.
                 may_wait = place is None or place.stage is Stage.WAITING

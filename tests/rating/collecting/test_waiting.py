@@ -12,6 +12,7 @@ import pytest
 from collecting_lab import Lab, say
 from web_visitor import Visitor
 
+from parlai_empathy.errors import StoreError
 from parlai_empathy.rating.chat.events import REST
 from parlai_empathy.rating.collecting import waiting
 from parlai_empathy.rating.collecting.notifications import Bells
@@ -127,6 +128,27 @@ def test_page_closed_before_first_event_is_marked_absent(lab: Make, rater_of: Ca
 
     run(work)
     assert seen(site) == site.clock.now - 17
+
+
+def test_failing_store_is_logged_in_one_line_and_tried_again_later(
+    lab: Make, rater_of: Callable[[Lab, int], str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = lab()
+    site.waiting()
+    rater = rater_of(site, 0)
+
+    def fail(rater: str) -> Any:
+        raise StoreError("the store is gone")
+
+    monkeypatch.setattr(site.lobby, "place", fail)
+
+    async def work() -> None:
+        events = Listening(site.lobby, Bells()).events(rater, lambda place: "")
+        assert [told async for told in events] == ["retry: 200\n\n", "retry: 5000\n\n"]
+
+    run(work)
+    assert [(record.getMessage(), record.exc_info) for record in caplog.records] == [("the store is gone", None)]
+    assert seen(site) == site.clock.now  # they have not left
 
 
 def test_stream_timeout_does_not_mark_page_as_closed(
