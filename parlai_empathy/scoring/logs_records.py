@@ -26,6 +26,8 @@ _TURN = re.compile(r"[1-9][0-9]{0,8}(?=(\.0)?$)")  # libraries for tables write 
 def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
     """Read one object per line: a reply with its fields, or else a conversation logged by ParlAI (``dialog``).
 
+    Conversations with people who were excluded from a chat study are left out.
+
     :raises DataError: if a line is not such an object.
     """
     names: dict[str, None] = {}
@@ -40,7 +42,8 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
         if not isinstance(record, dict):
             raise DataError(f"{where}: {line.strip()[:40]!r} is not a JSON object: expected one with {_NAMES}")
         if "dialog" in record and "reply" not in record:  # DailyDialog on the hub has such a column too
-            yield from _conversation(record, number, where)
+            if not record.get("excluded"):  # otherwise with somebody who was excluded from a chat study
+                yield from _conversation(record, number, where)
         else:
             names.update(dict.fromkeys(record))
             yield _record(record, number, where)

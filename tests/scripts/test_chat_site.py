@@ -16,6 +16,8 @@ from tiny_parts import train_base, train_classifier
 from tiny_studies import LIKERT
 
 from parlai_empathy.errors import ModelFileError, OptionError
+from parlai_empathy.rating.desk.raters import set_excluded
+from parlai_empathy.rating.storage.store import open_store
 from parlai_empathy.scripts.chat_site import ChatSite
 from parlai_empathy.scripts.runs import chat_site
 
@@ -119,6 +121,27 @@ def test_export_writes_marks_and_conversations(serve: Any, tmp_path: Path, capsy
     assert f"1 conversation: {tmp_path / 'marks_talks.jsonl'}" in shown
     assert (tmp_path / "marks_talks.jsonl").read_text().startswith('{"item": "chat-')
     assert (tmp_path / "marks.csv").read_text().startswith("item,system")
+
+
+def test_export_includes_excluded_people_with_the_reason(
+    serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serve(*ECHO)
+    store = open_store(str(tmp_path / "ratings.db"))
+    with store.reading() as t:
+        study, rater = next((row["study"], row["rater"]) for row in t.rows("SELECT study, rater FROM rating_raters"))
+        [talk] = t.rows("SELECT id FROM rating_assignments")
+    with store.writing(study) as t:
+        set_excluded(t, study, rater, "a test of ours", 0.0)
+        t.run(
+            "INSERT INTO rating_answers VALUES (:id, 'good', 2, 'choice', 1, 'yes', 0, NULL)",
+            id=talk["id"],
+        )
+    store.close()
+    serve(*ECHO, "--export", str(tmp_path / "marks.jsonl"))
+    for name in ("marks.jsonl", "marks_talks.jsonl"):
+        assert json.loads((tmp_path / name).read_text())["excluded"] == "a test of ours"
+    assert "1 mark:" in capsys.readouterr().out
 
 
 def test_country_selects_help_lines_of_distress_notice(serve: Any) -> None:

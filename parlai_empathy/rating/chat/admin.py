@@ -25,13 +25,14 @@ class ChatAdminPages(AdminPages):
         site.add("/admin/talks.jsonl", self.talks)
 
     async def talks(self, visit: Visit) -> Response:
-        """Return all conversations as a file, without those of excluded people."""
+        """Return all conversations as a file."""
         self._door.check(visit)
-        content = await in_thread(self._talks)
+        content = await in_thread(self._talks, visit.query.get("excluded") == "yes")
         return attached(content, f"{self._desk.study.name}_talks", "jsonl")
 
-    def _talks(self) -> bytes:
-        return written(lambda path: write_talks(self._desk.store, self._desk.study.name, path), "talks.jsonl")
+    def _talks(self, excluded: bool) -> bytes:
+        store, study = self._desk.store, self._desk.study.name
+        return written(lambda path: write_talks(store, study, path, excluded), "talks.jsonl")
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Return the page with counts and people."""

@@ -74,9 +74,10 @@ def run(opt: Opt) -> None:
 def _export(opt: Opt, study: Study) -> None:
     store = open_store(opt["store"], may_make=False)
     try:
-        print(f"{counted(write_export(store, study.name, opt['export']), 'mark')}: {opt['export']}")
+        marks = write_export(store, study.name, opt["export"], excluded=True)
+        print(f"{counted(marks, 'mark')}: {opt['export']}")
         talks = talks_path(opt["export"])
-        print(f"{counted(write_talks(store, study.name, talks), 'conversation')}: {talks}")
+        print(f"{counted(write_talks(store, study.name, talks, excluded=True), 'conversation')}: {talks}")
     finally:
         store.close()
 

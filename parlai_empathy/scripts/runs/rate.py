@@ -79,4 +79,4 @@ def _export(opt: Opt, store: Store) -> None:
     print(f"{counted(write_export(store, name, opt['export'], excluded=True), 'rating')}: {opt['export']}")
     if kind == "chat":
         talks = talks_path(opt["export"])
-        print(f"{counted(write_talks(store, name, talks), 'conversation')}: {talks}")
+        print(f"{counted(write_talks(store, name, talks, excluded=True), 'conversation')}: {talks}")

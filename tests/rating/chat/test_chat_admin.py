@@ -57,6 +57,11 @@ def test_excluded_people_are_not_counted(talked: Any) -> None:
     assert [json.loads(line)["rater"] for line in boss.load("/admin/talks.jsonl").splitlines()] == [
         talked.desk.raters()[1].id
     ]
+    everybody = [json.loads(line) for line in boss.load("/admin/talks.jsonl?excluded=yes").splitlines()]
+    assert {one["rater"]: one["excluded"] for one in everybody} == {
+        rater: "a test of ours",
+        talked.desk.raters()[1].id: "",
+    }
     boss.load("/admin")
     boss.post("/admin/raters", rater=rater, what="include")
     assert "heron 1 1 1 0 0 " in words(boss.page)  # their open conversation is not restored

@@ -45,7 +45,7 @@ def test_exported_talks_match_item_names_of_ratings(desk: Desk, tmp_path: Path) 
     record = json.loads((tmp_path / "x.jsonl").read_text(encoding="utf-8"))
     when = "1970-01-01T00:00:00.000+00:00"
     assert record == {
-        **{key: row[key] for key in ("item", "system", "rater", "study", "version")},
+        **{key: row[key] for key in ("item", "system", "rater", "study", "version", "excluded")},
         "dialog": [
             [
                 {"id": "rater", "text": "Oh, a heron ☘!", "turn": 1, "when": when, "distress": True},
@@ -84,6 +84,17 @@ def test_exported_talks_are_readable_as_a_log(desk: Desk, clock: Clock, tmp_path
         (("Hi.", "Hello.", "A heron!"), "Where?", False),
         (("Well.",), "", True),
     ]
+
+
+def test_talks_of_excluded_people_are_exported_on_request_and_not_scored(desk: Desk, tmp_path: Path) -> None:
+    for rater in ("ann", "bob"):
+        talk(desk, rater, "Hi.", f"Hello, {rater}.")
+    desk.exclude("bob", "rude")
+    path = tmp_path / "x.jsonl"
+    for excluded, reasons in ((False, [""]), (True, ["", "rude"])):
+        assert write_talks(desk.store, "herons", path, excluded) == len(reasons)
+        assert sorted(json.loads(line)["excluded"] for line in path.read_text().splitlines()) == reasons
+        assert [one.reply for one in read_replies_log(path)] == ["Hello, ann."]
 
 
 def test_full_disk_keeps_previous_file(desk: Desk, tmp_path: Path) -> None:
