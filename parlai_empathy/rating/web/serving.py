@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _STOP_AFTER = 10  # seconds that running requests have to finish when the server is stopped
 _KEEP_OPEN = 75  # seconds that an idle connection stays open: raters read between requests
 _WAITING = 2048  # connections waiting to be accepted
+_AT_ONCE = 8  # connections accepted in one go; without files left, asyncio logs an error for each, every second
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,19 @@ def serve(app: Any, address: Address, on_start: Callable[[str], None] = lambda u
     check_installed()
     import uvicorn
 
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            for listener in sockets or ():
+                listener.listen(_WAITING)  # asyncio has set it to the number accepted in one go
+
     _check_proxies(address.proxies)
+    _allow_many_connections()
     with _listening(address) as listener:
         host, port = listener.getsockname()[:2]
         on_start(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
         with suppress(KeyboardInterrupt):  # uvicorn raises again the signal that stopped it
-            uvicorn.Server(_config(app, address)).run(sockets=[listener])
+            Server(_config(app, address)).run(sockets=[listener])
 
 
 def check_address(address: Address) -> None:
@@ -78,8 +86,20 @@ def _config(app: Any, address: Address) -> Config:
         forwarded_allow_ips=list(address.proxies),
         timeout_graceful_shutdown=_STOP_AFTER,
         timeout_keep_alive=_KEEP_OPEN,
-        backlog=_WAITING,
+        backlog=_AT_ONCE,
     )
+
+
+def _allow_many_connections() -> None:
+    """Let the process have as many open files, and so connections, as the system permits: often a thousand times more.
+
+    A request that is never sent to its end holds its connection for good.
+    """
+    with suppress(ImportError, OSError, ValueError):  # not on Windows, nor if there is no upper limit
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def without_query(record: logging.LogRecord) -> bool:

@@ -10,6 +10,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -64,6 +67,57 @@ def test_proxy_headers_are_trusted_only_from_named_proxies(
     assert "5f00aa" not in out + err
     assert "198.51.100.9" not in out + err
     assert '- - "GET /item/1 HTTP/1.1" 200' in out + err
+
+
+def _half_sent(url: str, connections: int) -> list[socket.socket]:
+    host, port = url.removeprefix("http://").rstrip("/").split(":")
+    found = [socket.create_connection((host, int(port)), timeout=10) for _ in range(connections)]
+    for one in found:
+        one.sendall(b"GET / HTTP/1.1\r\n")
+    return found
+
+
+@pytest.fixture
+def serve_with_files(tmp_path: Path) -> Iterator[Callable[[int, int], tuple[str, Path]]]:
+    """Serve in a process that may have so many files open, and so many at most; return the URL and the log."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(soft: int, hard: int) -> tuple[str, Path]:
+        limits = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))"
+        (tmp_path / "program.py").write_text(f"{limits}\n{PROGRAM}")
+        with (tmp_path / "log").open("w") as log:
+            command = [sys.executable, str(tmp_path / "program.py")]
+            started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True))
+        assert started[-1].stdout
+        return started[-1].stdout.readline().strip(), tmp_path / "log"
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_half_sent_requests_do_not_use_up_the_files(serve_with_files: Callable[[int, int], tuple[str, Path]]) -> None:
+    url, _ = serve_with_files(64, 256)
+    with ExitStack() as stack:
+        for one in _half_sent(url, 100):
+            stack.enter_context(one)
+        assert asked(url, "/", {})[0] == "127.0.0.1 http"
+
+
+def test_log_stays_short_when_there_are_no_files_left(
+    serve_with_files: Callable[[int, int], tuple[str, Path]],
+) -> None:
+    url, log = serve_with_files(64, 64)
+    with ExitStack() as stack:
+        for one in _half_sent(url, 100):
+            stack.enter_context(one)
+        for _ in range(200):
+            if "out of system resource" in log.read_text():
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)
+        assert 0 < log.read_text().count("out of system resource") < 100
 
 
 def test_port_in_use_raises_option_error() -> None:
