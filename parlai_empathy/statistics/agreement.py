@@ -350,13 +350,12 @@ def _rated(rows: Rows) -> Rows:
 def _balanced(rows: Rows) -> Rows:
     """Return the items with at least two ratings; an error unless all of them have the same number."""
     rated = _rated(rows)
-    first = rows.index(rated[0])
-    for place, row in enumerate(rows):
-        if len(row) not in (0, 1, len(rated[0])):
-            raise NotComputableError(
-                f"no Fleiss' kappa: item {place} (the first is 0) has {len(row)} ratings and item {first} has "
-                f"{len(rated[0])}: use Krippendorff's alpha, which allows any number"
-            )
+    counts = [len(row) for row in rated]
+    if min(counts) < max(counts):
+        raise NotComputableError(
+            f"no Fleiss' kappa: items have {min(counts)} to {max(counts)} ratings each: use Krippendorff's alpha, which "
+            "allows any number"
+        )
     return rated
 
 

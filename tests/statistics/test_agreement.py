@@ -399,10 +399,7 @@ def message_of(compute: Callable[[], object], error: type[Exception] = NotComput
 
 
 SAME = "no agreement beyond chance: all ratings are equal; items with different ratings are needed"
-UNEVEN = (
-    "no Fleiss' kappa: item 2 (the first is 0) has 2 ratings and item 0 has 3: "
-    "use Krippendorff's alpha, which allows any number"
-)
+UNEVEN = "no Fleiss' kappa: items have 2 to 3 ratings each: use Krippendorff's alpha, which allows any number"
 
 
 def test_equal_ratings_raise_error() -> None:
@@ -484,7 +481,7 @@ def test_report_gives_reason_for_missing_fleiss_and_keeps_other_values() -> None
     ratings = [*made_up(30), [1, 1], [5, 5]]
     report = agreement(ratings, SCALE, resamples=20)
     assert report.fleiss[:3] == (None, None, None)
-    assert report.fleiss.reason == UNEVEN.replace("item 2", "item 30")
+    assert report.fleiss.reason == UNEVEN
     assert report.fleiss.signature.startswith("Fleiss' kappa|n:32|ratings:94|")
     assert all(found.value is not None and found.reason is None for found in report.kappas.values())
     assert all(found.value is not None and found.reason is None for found in report.alphas.values())
