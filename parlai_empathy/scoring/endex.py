@@ -57,7 +57,7 @@ class Endex:
         self._place = self._agent.classes.index(ENGAGING)
         self._weights = weights_of(self._agent)
         self._output = output
-        self.with_context = _trained_with_context(self._agent.opt) if with_context is None else with_context
+        self.with_context = trained_with_context(self._agent.opt) if with_context is None else with_context
         self._probabilities([["hello"]], ["hello"])  # fail now if its loss gives no probabilities
 
     @property
@@ -122,6 +122,6 @@ def check_engagement_judge(model_file: str, datapath: str | None = None) -> Path
     return check_agent(model_file, "score_pairs", NO_JUDGE, datapath)
 
 
-def _trained_with_context(opt: Mapping[str, Any]) -> bool:
+def trained_with_context(opt: Mapping[str, Any]) -> bool:
     """Whether ``--red-context`` was true in training, given as an option or after the task's name and a colon."""
     return str(task_option(opt, "red_context")).lower() != "false"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import parlai.utils.logging as logging
@@ -21,7 +23,7 @@ from parlai_empathy.reports.leaderboards.endex import (
     leaderboard,
 )
 from parlai_empathy.reports.report import Report
-from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge
+from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge, trained_with_context
 from parlai_empathy.scoring.engagement import rule_judges
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.names import judge_name
@@ -32,11 +34,8 @@ from parlai_empathy.tasks.engagement.sets import engagement_set
 from parlai_empathy.tasks.red.reader import PARQUET
 from parlai_empathy.tasks.red.records import DIMENSIONS
 
-_TAUGHT = {
-    "default": AGGREGATE,
-    "negativesamples": f"{AGGREGATE}, negative samples too",
-    **{name: name.upper() for name in DIMENSIONS},
-}
+_DIMENSIONS = {name: name.upper() for name in DIMENSIONS}
+_TAUGHT = {"default": AGGREGATE, "negativesamples": f"{AGGREGATE}, negative samples too", **_DIMENSIONS}
 
 
 def report(opt: Opt) -> Report:
@@ -76,25 +75,33 @@ def _runs(name: str, text: str) -> list[str]:
 def _dimensions(name: str, files: Sequence[str], datapath: str) -> str | None:
     """Return the target in RED that a judge was trained on, by its training task; None if it was trained on other data.
 
-    :raises OptionError: if its training runs used different targets or different files.
+    :raises OptionError: if its training runs used different data, or if two of them are the same model.
     """
-    found = {file: _source(model_options(check_engagement_judge(file, datapath))) for file in files}
-    if len(set(found.values())) > 1:
-        parts = ", ".join(
-            f"{file} from {learnt or 'other data than RED'}{f' in {red_file}' if red_file else ''}"
-            for file, (learnt, red_file) in found.items()
-        )
+    paths = {file: check_engagement_judge(file, datapath) for file in files}
+    options = {file: model_options(path) for file, path in paths.items()}
+    sources = {file: _source(opt) for file, opt in options.items()}
+    if len(set(sources.values())) > 1:
+        parts = ", ".join(f"{file} from {source}" for file, source in sources.items())
         raise OptionError(f"--models {name}: its training runs used different data ({parts}): give each a name")
-    return found[files[0]][0]
+    for one, other in combinations(files, 2):
+        if filecmp.cmp(paths[one], paths[other], shallow=False):
+            raise OptionError(f"--models {name}: {one} and {other} are the same model: name each training run once")
+    return training_target(options[files[0]])
 
 
-def _source(opt: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the target in RED that a model was trained on, and the folder or file given as ``--red-file``."""
+def _source(opt: Mapping[str, Any]) -> str:
+    """Return what identifies the data that a model was trained on, in words."""
     learnt = training_target(opt)
-    if not (learnt and (file := task_option(opt, "red_file"))):
-        return learnt, None
-    path = user_path(file).resolve()
-    return learnt, str(path.parent if path.name == PARQUET else path)
+    source = learnt or str(opt.get("task")).strip().removeprefix("empathy:")
+    if learnt and (file := task_option(opt, "red_file")):
+        path = user_path(file).resolve()
+        source += f" in {path.parent if path.name == PARQUET else path}"
+    elif task_option(opt, "edition") == "sample":
+        source += " in the sample"
+    if learnt in _DIMENSIONS.values():
+        kappa = task_option(opt, "red_kappa")
+        source += f" with kappa {1.0 if kappa is None else float(kappa):g}"
+    return source if not learnt or trained_with_context(opt) else f"{source} without context"
 
 
 def training_target(opt: Mapping[str, Any]) -> str | None:

@@ -187,27 +187,61 @@ def test_invalid_model_names_raise_option_error(models: dict[str, Path]) -> None
 
 @pytest.mark.usefixtures("unread")
 def test_training_runs_of_a_judge_must_share_training_data(models: dict[str, Path]) -> None:
-    for other, text in (("votes", "BE"), ("rated", "other data than RED")):
-        sources = rf"\(\S+ from RED's aggregate, \S+ from {text}\)"
+    for other, text in (("votes", "BE in the sample with kappa 1"), ("rated", "humod:Relevance in the sample")):
+        sources = rf"\(\S+ from RED's aggregate in the sample, \S+ from {text}\)"
         message = rf"^--models e: its training runs used different data {sources}: give"
         with pytest.raises(OptionError, match=message):
             board(models=[f"e={models['one']},{models[other]}"])
 
 
-@pytest.mark.usefixtures("unread")
-def test_training_runs_of_a_judge_must_share_the_red_file(models: dict[str, Path], tmp_path: Path) -> None:
-    def on(name: str, red_file: str) -> Path:
-        folder = tmp_path / name
-        shutil.copytree(models["one"].parent, folder)
-        opt = json.loads((folder / "model.opt").read_text())
-        (folder / "model.opt").write_text(json.dumps({**opt, "red_file": red_file}))
-        return folder / "model"
+def source(task: str, **options: Any) -> str:
+    return suite._source({"task": f"empathy:{task}", **options})
 
-    one, same, other = on("one", "red"), on("same", str(Path("red/red.parquet").absolute())), on("other", "red_re")
-    message = r"used different data \(\S+ from RED's aggregate in \S+/red, \S+ from RED's aggregate in \S+/red_re\)"
-    with pytest.raises(OptionError, match=message):
-        board(models=[f"e={one},{other}"])
-    assert suite._dimensions("e", [str(one), str(same)], "") == "RED's aggregate"
+
+def test_training_runs_of_a_judge_must_share_the_red_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert source("red", red_file="red") == f"RED's aggregate in {tmp_path}/red"
+    assert source("red", red_file=str(tmp_path / "red" / "red.parquet")) == source("red:red_file=red")
+    assert source("red", red_file="red", edition="sample") == source("red", red_file="red")  # as the teacher does
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"task": "humod:Relevance"}, {"task": "engagement:ConvAI"}),
+        ({"task": "red:Test"}, {"task": "humod:Relevance"}),
+        ({"task": "red"}, {"task": "red", "edition": "sample"}),
+        ({"task": "humod:Relevance"}, {"task": "humod:Relevance:edition=sample"}),
+        ({"task": "red"}, {"task": "red", "red_context": False}),
+        ({"task": "red"}, {"task": "red:red_context=false"}),
+        ({"task": "red:EE"}, {"task": "red:EE", "red_kappa": 0.5}),
+        ({"task": "red:EE"}, {"task": "red:EE:red_kappa=0.5"}),
+    ],
+)
+def test_models_of_different_training_data_have_different_sources(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert source(**one) != source(**other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"task": "red"}, {"task": "red:Default", "edition": "full", "red_context": True, "red_kappa": 0.5}),
+        ({"task": "red:EE"}, {"task": "red:Dimension:red_dimension=ee", "red_kappa": 1.0}),
+        ({"task": "red:BE:edition=sample"}, {"task": "red:be", "edition": "sample"}),
+        ({"task": "humod:Relevance"}, {"task": "humod:Relevance", "red_context": False}),
+    ],
+)
+def test_models_of_the_same_training_data_have_the_same_source(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert source(**one) == source(**other)
+
+
+@pytest.mark.usefixtures("unread")
+def test_one_model_is_not_two_training_runs(models: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(models["one"].parent, tmp_path / "copy")
+    for same in (tmp_path / "copy" / "model", f"{models['one'].parent}/../{models['one'].parent.name}/model"):
+        message = f"and {same} are the same model: name each training run once"
+        with pytest.raises(OptionError, match=rf"^--models e: \S+one/model {re.escape(message)}$"):
+            board(models=[f"e={models['one']},{models['two']},{same}"])
 
 
 def test_existing_file_with_comma_is_one_training_run(models: dict[str, Path], tmp_path: Path) -> None:
