@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,8 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
 def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: float, with_ids: bool) -> Iterator[Any]:
     """Yield the chosen posts in random order, determined by the seed, as pyarrow tables of some thousand rows each.
 
-    Words inserted into negative samples come from the posts of the same table. All engines make the same tables.
+    Words inserted into negative samples come from the posts of the same table and fold. All engines make the same
+    tables.
 
     :param negatives: share of the posts for which a negative sample is added, after the posts of its table.
     """
@@ -80,20 +81,30 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
         ) c ON p.place = c.place""",
     )
     is_valid = f"substr(md5(concat('{recipe.seed} fold ', own.thread)), 1, 8) < '{_hex(recipe.valid_share)}'"
+    # A copy of an engaging post would be an example with both labels.
+    engaging = f"""SELECT DISTINCT {_spaceless("o.text")} AS text
+        FROM chosen c JOIN originals o ON c.place = o.place WHERE c.class = 1"""
     query = f"""
         SELECT own.text AS post, other.text AS parent, c.class, {is_valid} AS is_valid, own.subreddit, c.name AS id,
+               engaging.text IS NULL AS may_copy,
                {", ".join(f"CAST(c.{name} AS DOUBLE) AS {name}" for name in numbers)}
         FROM chosen c JOIN originals own ON c.place = own.place JOIN originals other ON c.parent_place = other.place
+        LEFT JOIN ({engaging}) engaging ON {_spaceless("other.text")} = engaging.text
         ORDER BY c.drawn, c.name"""
     taken = 0
     for found in exactly(engine, query, _ROWS):
         columns = _columns(found, measures)
         tables = [pyarrow.table(columns, schema=schema(True))]
         if negatives:
-            added = _negatives(columns, recipe, negatives, taken)
+            added = _negatives(columns, found["may_copy"].to_pylist(), recipe, negatives, taken)
             taken += len(added["post"])
             tables.append(pyarrow.table(added, schema=schema(True)))
         yield pyarrow.concat_tables(tables).select(schema(with_ids).names)
+
+
+def _spaceless(text: str) -> str:
+    """Return SQL for a text without white space, which cleaning may change."""
+    return f"translate({text}, ' \t\n\r\u00a0', '')"
 
 
 def _hex(share: float) -> str:
@@ -129,18 +140,27 @@ def clean_all(texts: Any) -> Any:
     return compute.replace_with_mask(texts, may_change, pyarrow.array(changed, texts.type))
 
 
-def _negatives(columns: dict[str, Any], recipe: Recipe, share: float, taken: int) -> dict[str, Any]:
-    """Return negative samples for a share of the posts, as columns. The four kinds alternate."""
+def _negatives(
+    columns: dict[str, Any], may_copy: Sequence[bool], recipe: Recipe, share: float, taken: int
+) -> dict[str, Any]:
+    """Return negative samples for a share of the posts, as columns. The four kinds alternate.
+
+    :param may_copy: whether the parent of each post may be a negative sample.
+    """
     added: dict[str, Any] = {name: [] for name in ("post", "parent", "label", "fold", "subreddit", "id", "source")}
     posts, *others = (columns[name].to_pylist() for name in ("post", "parent", "subreddit", "id"))
-    words = [word for post in posts for word in post.split()]
-    for post, parent, subreddit, name, fold in zip(posts, *others, columns["fold"], strict=True):
+    words: dict[str, list[str]] = {fold: [] for fold in columns["fold"]}
+    for fold, post in zip(columns["fold"], posts, strict=True):
+        words[fold] += post.split()
+    for post, parent, subreddit, name, fold, can_copy in zip(posts, *others, columns["fold"], may_copy, strict=True):
         draw = random.Random(f"{recipe.seed} {name}")
         if draw.random() < share:
             kind = KINDS[(taken + len(added["post"])) % len(KINDS)]
             if kind == "deletion" and " " not in post:
                 kind = "insertion"  # deletion would leave a post of one word unchanged
-            text = negative_sample(kind, post, parent, words, draw)
+            if kind == "copy" and not can_copy:
+                kind = "generic"
+            text = negative_sample(kind, post, parent, words[fold], draw)
             for column, value in zip(added, (text, parent, CLASSES[0], fold, subreddit, name, kind), strict=True):
                 added[column].append(value)
     return {**{name: [None] * len(added["post"]) for name in columns}, **added}

@@ -212,7 +212,42 @@ def test_all_posts_get_negative_samples_balanced_by_kind(
     curated = run([dump], tmp_path, negatives=1.0)
     counts = curated.added
     assert sum(counts.values()) == curated.fates["chosen"]
-    assert max(counts.values()) - min(counts.values()) <= 1
+    assert abs(counts["insertion"] - counts["deletion"]) <= 1
+    # A generic reply takes the place of a copy of an engaging post.
+    assert abs(counts["insertion"] + counts["deletion"] - counts["copy"] - counts["generic"]) <= 2
+
+
+@pytest.mark.parametrize("rows", [7, 10_000])
+def test_no_copy_is_word_for_word_an_engaging_post(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(selection, "_ROWS", rows)
+    run([dump], tmp_path, negatives=1.0)
+    found = records(tmp_path)
+    engaging = {row["post"] for row in found if row["label"] == "engaging"}
+    copies = {row["post"] for row in found if row["source"] == "copy"}
+    assert copies
+    assert not copies & engaging
+
+
+def test_inserted_words_come_from_posts_of_the_same_fold(tmp_path: Path) -> None:
+    posts = []
+    for number in range(40):
+        thread = f"t3_s{number}"
+        posts.append(submission(f"s{number}"))
+        posts.append(comment(f"b{number}", thread, link_id=thread, body=f"Bread{number} rises{number}", score=number))
+        posts.append(comment(f"c{number}", f"t1_b{number}", link_id=thread, created_utc=200))
+    dump = write_dump(tmp_path / "a.jsonl", posts)
+    run([dump], tmp_path / "out", negatives=1.0, recipe={"valid_share": 0.5})
+    found = records(tmp_path / "out")
+    words: dict[str, set[str]] = {"train": set(), "valid": set()}
+    for row in found:
+        if row["source"] == "reaction":
+            words[row["fold"]] |= set(row["post"].split())
+    inserted = [(row["fold"], row["post"].split()) for row in found if row["source"] == "insertion"]
+    assert {fold for fold, _ in inserted} == {"train", "valid"}
+    assert not words["train"] & words["valid"]
+    assert [text for fold, text in inserted if not set(text) <= words[fold]] == []
 
 
 def test_negative_samples_of_one_word_posts_differ_from_the_post(tmp_path: Path) -> None:
