@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ KINDS = {"t5": "seq2seq", "bart": "seq2seq", "gpt2": "causal", "llama": "causal"
 
 _SPECIAL = ["<pad>", "<s>", "</s>", "<unk>"]
 _PAD, _BOS, _EOS = range(3)
-_SIZE = len(_SPECIAL) + 256
+_SPACE = "Ġ"
+_AFTER_SPACE = [(_SPACE, letter) for letter in string.ascii_lowercase]  # a space and a letter are one token
+_SIZE = len(_SPECIAL) + 256 + len(_AFTER_SPACE)
 
 # The special tokens that each original tokenizer adds to a text, and those that it declares.
 _TEMPLATES = {"t5": "$A </s>", "bart": "<s> $A </s>", "gpt2": "$A", "llama": "<s> $A"}
@@ -48,8 +51,8 @@ def write_language_model(name: str, folder: Path) -> Path:
 
 
 def _tokenizer(name: str) -> Any:
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(BPE({token: i for i, token in enumerate([*_SPECIAL, *alphabet])}, []))
+    tokens = [*_SPECIAL, *sorted(pre_tokenizers.ByteLevel.alphabet()), *map("".join, _AFTER_SPACE)]
+    tokenizer = Tokenizer(BPE({token: i for i, token in enumerate(tokens)}, _AFTER_SPACE))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.TemplateProcessing(

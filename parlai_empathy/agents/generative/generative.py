@@ -10,7 +10,7 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, History, Output
-from parlai.core.torch_generator_agent import GreedySearch, TorchGeneratorModel, TreeSearch
+from parlai.core.torch_generator_agent import GreedySearch, SearchBlocklist, TorchGeneratorModel, TreeSearch
 from parlai.utils.distributed import is_primary_worker
 from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
@@ -271,6 +271,17 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         return DiverseBeamSearch(
             self.beam_size, groups=self.opt["beam_groups"], strength=self.opt["diversity_strength"], **search
         )
+
+    def _load_beam_block_list(self) -> SearchBlocklist:
+        """Load the phrases that replies must not contain.
+
+        Inside a text, many tokenizers (GPT-2's, BART's) read a word together with the space before it, as other tokens.
+        """
+        blocked = super()._load_beam_block_list()
+        if self.opt.get("hf_model"):
+            for phrase in sorted(blocked._phrases):
+                blocked._add_literal(f" {phrase}")
+        return blocked
 
     # --- text to token ids -------------------------------------------------------------------------------------------
 

@@ -450,6 +450,28 @@ def test_cached_greedy_decoding_matches_uncached_decoding(pretrained: tuple[str,
         assert so_far[1:-1] == tokens.tolist()[1:-1]  # the last one is an end token, also if the reply was too long
 
 
+def test_pretrained_models_do_not_write_blocked_phrases(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
+    """Inside a reply, " c" is another token than "c"; here the model writes nothing else if it may."""
+    phrases = tmp_path / "phrases.txt"
+    phrases.write_text("c\n")
+    replies = []
+    for options in ({}, {"beam_block_list_filename": str(phrases)}):
+        agent = load(pretrained[2], interactive_mode=True, label_truncate=6, beam_block_ngram=-1, **options)
+        _prefer(agent.model, agent.dict.txt2vec("a c")[-1])
+        replies.append(agent.respond("I lost my job."))
+    assert replies[0].split() == ["c"] * 5  # and an end token
+    assert not {"c", "C"} & set(replies[1])
+
+
+def _prefer(model: Any, token: int) -> None:
+    scores = model.output
+
+    def preferring(states: Any) -> Any:
+        return scores(states).index_fill(-1, torch.tensor(token), 1e4)
+
+    model.output = preferring
+
+
 def test_init_model_provides_weights_of_pretrained_models(pretrained: tuple[str, Path, Path], tmp_path: Path) -> None:
     """Initialised from another task's model, without naming the Hugging Face model again."""
     _, _, model = pretrained
