@@ -89,7 +89,8 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         :param src_key_padding_mask: ``(batch, length)``; True is padding.
         :returns: ``(batch, length, dim)``
         """
-        if src.device.type != "cpu" or not torch.is_grad_enabled():
+        # In training mode also without gradients, so that gradient caching draws the same dropout in both its passes.
+        if src.device.type != "cpu" or not (self.training or torch.is_grad_enabled()):
             read: Tensor = super().forward(src, src_key_padding_mask=src_key_padding_mask)
             return read
         states = self.norm1(src + self._dropped(self._attended(src, src_key_padding_mask)))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
+from transformers import BertConfig, BertModel
 
+from parlai_empathy.modules.encoders.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower, TwoTowers
 from parlai_empathy.modules.encoders.contrastive import contrastive_losses
 from parlai_empathy.modules.encoders.gradient_cache import CachedEncoding, average_gradients
 
@@ -53,6 +57,40 @@ def test_chunked_gradients_match_whole_batch(chunk: int, dropout: float) -> None
     assert len(gradients) == len(expected) == 6
     for ours, theirs in zip(gradients, expected, strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+def pretrained() -> PretrainedBiEncoder:
+    sizes = {"vocab_size": 20, "hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = BertConfig(**sizes, intermediate_size=16, hidden_dropout_prob=0.2, attention_probs_dropout_prob=0.2)
+    return PretrainedBiEncoder(PretrainedTower(BertModel(config), 0, "mean", 0, None))
+
+
+def transformer() -> BiEncoder:
+    sizes = {"embedding_size": 12, "n_layers": 2, "n_heads": 2, "ffn_size": 16, "n_positions": 9}
+    return BiEncoder(20, 0, dropout=0.2, **sizes)
+
+
+@pytest.mark.parametrize("made", [transformer, pretrained])
+def test_both_passes_of_an_encoder_draw_the_same_dropout(made: Callable[[], TwoTowers]) -> None:
+    torch.manual_seed(3)
+    model, gradients = made().train(), []
+    read = torch.randint(1, 20, (2, 7, 9))
+    read[1, ::2, 3:] = 0  # replies of two lengths
+    for is_cached in (True, False):
+        model.zero_grad()
+        torch.manual_seed(8)
+        towers = list(zip((model.contexts, model.replies), read, strict=True))
+        if is_cached:
+            encoded = [CachedEncoding(tower, tokens, 3) for tower, tokens in towers]
+            contrastive_losses(*(part.vectors for part in encoded))[0].mean().backward()
+            for part in encoded:
+                part.backward()
+        else:
+            vectors = [torch.cat([tower(rows) for rows in tokens.split(3)]) for tower, tokens in towers]
+            contrastive_losses(*vectors)[0].mean().backward()
+        gradients.append({name: each.grad.clone() for name, each in model.named_parameters() if each.grad is not None})
+    assert len(gradients[0]) > 10
+    torch.testing.assert_close(*gradients)
 
 
 def test_backward_restores_random_state() -> None:
