@@ -28,7 +28,7 @@ READ_BY = {
 }
 """The options that each suite reads, in addition to ``--models``, ``--edition`` and ``--out``, which all read."""
 
-_ONLY_FOR = {
+_ONLY_FOR: dict[str, dict[str, tuple[str, ...]]] = {
     "models": {"ed": ("fold", "eval_args", "tasks", "edition"), "empgpt3": ("fold", "eval_args")},
     "logs": {"ed": ("tokens", "lower_case")},
 }
