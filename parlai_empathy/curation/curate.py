@@ -153,7 +153,7 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
 
 
 def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: Counter[str]) -> dict[str, str]:
-    """Create the table ``candidates``: posts with reactions, and their counts.
+    """Create the table ``candidates``: posts with reactions, and their counts; and the view ``toxic``.
 
     :returns: the signatures of the text scorers.
     """
@@ -167,16 +167,12 @@ def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: C
     read = sorted((part.file.name, part.account.lines) for part in parts)
     seen = json.dumps([read, recipe.min_replies, recipe.subreddits])
     if plan.toxicity:
-        texts = f"SELECT e.name, p.text FROM eligible e {_TEXT.format('e')}"
-        scorers["toxicity"] = _score(engine, plan, "toxicity", texts, plan.toxicity, seen)
-        engine.table(
-            "harmless",
-            f"""SELECT e.* FROM eligible e JOIN toxicity t ON e.name = t.name
-            WHERE t.value <= {round(recipe.toxic_above * MILLION)}""",
-        )
+        scorers["toxicity"] = _find_toxic(engine, plan, plan.toxicity, seen)
+        engine.table("harmless", "SELECT e.* FROM eligible e ANTI JOIN toxic t ON e.name = t.name")
         fates["toxic"] = count - _count(engine, "harmless")
         seen += f"{scorers} {recipe.toxic_above}"
     else:
+        engine.view_of("toxic", "SELECT name FROM eligible WHERE false")
         engine.view_of("harmless", "SELECT * FROM eligible")
     if not plan.emotion:
         engine.view_of("candidates", "SELECT *, CAST(0 AS BIGINT) AS ee FROM harmless")
@@ -192,6 +188,23 @@ def _make_candidates(engine: Engine, plan: Plan, parts: Sequence[Part], fates: C
         ) s ON h.place = s.place""",
     )
     return scorers
+
+
+def _find_toxic(engine: Engine, plan: Plan, scorer: TextScorer, seen: str) -> str:
+    """Create the view ``toxic``: names of toxic posts, and of toxic parents if negative samples may repeat parents.
+
+    :returns: the scorer's signature.
+    """
+    texts = {"toxicity": f"SELECT e.name, p.text FROM eligible e {_TEXT.format('e')}"}
+    if plan.negatives:  # most parents are eligible themselves, and are not scored twice
+        texts["parent_toxicity"] = """SELECT p.name, p.text FROM posts p SEMI JOIN (
+            SELECT e.parent_place FROM eligible e ANTI JOIN eligible own ON e.parent_place = own.place
+        ) c ON p.place = c.parent_place"""
+    for name, query in texts.items():
+        _score(engine, plan, name, query, scorer, seen)
+    limit = round(plan.recipe.toxic_above * MILLION)
+    engine.view_of("toxic", " UNION ALL ".join(f"SELECT name FROM {name} WHERE value > {limit}" for name in texts))
+    return scorer.signature
 
 
 _TEXT = "JOIN posts p ON {0}.place = p.place"

@@ -65,6 +65,7 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
 def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: float, with_ids: bool) -> Iterator[Any]:
     """Yield the chosen posts in random order, determined by the seed, as pyarrow tables of some thousand rows each.
 
+    Reads the tables ``chosen``, ``posts`` and ``toxic``; the last has the names of posts that are not to be repeated.
     Words inserted into negative samples come from the posts of the same table and fold. All engines make the same
     tables.
 
@@ -76,7 +77,7 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
     # Finding these few texts takes a scan of all texts, so posts and parents are looked up together.
     engine.table(
         "originals",
-        """SELECT p.place, p.text, p.thread, p.subreddit FROM posts p SEMI JOIN (
+        """SELECT p.place, p.name, p.text, p.thread, p.subreddit FROM posts p SEMI JOIN (
             SELECT place FROM chosen UNION ALL SELECT parent_place FROM chosen
         ) c ON p.place = c.place""",
     )
@@ -86,10 +87,11 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
         FROM chosen c JOIN originals o ON c.place = o.place WHERE c.class = 1"""
     query = f"""
         SELECT own.text AS post, other.text AS parent, c.class, {is_valid} AS is_valid, own.subreddit, c.name AS id,
-               engaging.text IS NULL AS may_copy,
+               engaging.text IS NULL AND toxic.name IS NULL AS may_copy,
                {", ".join(f"CAST(c.{name} AS DOUBLE) AS {name}" for name in numbers)}
         FROM chosen c JOIN originals own ON c.place = own.place JOIN originals other ON c.parent_place = other.place
         LEFT JOIN ({engaging}) engaging ON {_spaceless("other.text")} = engaging.text
+        LEFT JOIN toxic ON other.name = toxic.name
         ORDER BY c.drawn, c.name"""
     taken = 0
     for found in exactly(engine, query, _ROWS):

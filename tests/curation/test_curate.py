@@ -178,7 +178,7 @@ def test_output_contains_no_author_names(dumps: list[Path], tmp_path: Path) -> N
     files = [path for path in out.rglob("*") if path.is_file()]
     parts = [json.dumps(parquet.read_table(path).to_pylist()) for path in files if path.suffix == ".parquet"]
     kept = "".join([*parts, *(path.read_text() for path in files if path.suffix != ".parquet")])
-    assert len(parts) == 6  # three dumps, two kinds of scores, and red.parquet
+    assert len(parts) == 7  # three dumps, three kinds of scores, and red.parquet
     assert [author for author in AUTHORS if author and author[0] == "x" and author in kept] == []
 
 
@@ -209,6 +209,29 @@ def test_toxic_posts_are_excluded(dumps: list[Path], tmp_path: Path) -> None:
     assert at_limit.fates["toxic"] < curated.fates["toxic"]
     with pytest.raises(NotComputableError, match=r"^0 post\(s\)"):
         run(dumps, tmp_path / "all", toxicity=ByLength("toxic"), recipe={"toxic_above": 0.0})
+
+
+def test_toxic_parents_are_not_repeated_as_negative_samples(tmp_path: Path) -> None:
+    longest = 40  # characters; longer texts are toxic
+    dump = write_dump(tmp_path / "a.jsonl", random_posts(4 * LARGE, seed=8))
+    options = {"recipe": {"toxic_above": longest / 60}, "negatives": 1.0}
+    run([dump], tmp_path / "all", **options)
+    run([dump], tmp_path / "out", toxicity=ByLength(), **options)
+    copies, left = (
+        [row["post"] for row in records(tmp_path / name) if row["source"] == "copy"] for name in ("all", "out")
+    )
+    assert any(len(text) > longest for text in copies)
+    assert left
+    assert [text for text in left if len(text) > longest] == []
+    assert any(len(row["parent"]) > longest for row in records(tmp_path / "out"))  # what a post answers may be toxic
+
+
+def test_post_that_is_also_a_parent_is_scored_once(dumps: list[Path], tmp_path: Path) -> None:
+    run(dumps, tmp_path, toxicity=ByLength(), recipe={"toxic_above": 0.99}, negatives=1.0)
+    files = [*(tmp_path / "work").glob("*toxicity-*/*.parquet")]
+    names = [name for file in files for name in parquet.read_table(file)["name"].to_pylist()]
+    assert len(files) == 2
+    assert len(names) == len(set(names)) > 20
 
 
 def test_score_cache_depends_on_texts_and_scorer(dumps: list[Path], tmp_path: Path) -> None:
