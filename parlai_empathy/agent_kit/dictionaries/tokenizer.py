@@ -34,14 +34,28 @@ def encoder_folder(model_file: str) -> Path:
 
 
 def save_encoder(model_file: str, tokenizer: Any, config: Any) -> None:
-    """Write :func:`encoder_folder`, replacing an existing one."""
+    """Write :func:`encoder_folder`, replacing an existing one.
+
+    Each file is replaced atomically: a training that is killed meanwhile can resume.
+    """
     folder = encoder_folder(model_file)
     unfinished = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
     tokenizer.save_pretrained(unfinished)
     config.save_pretrained(unfinished)
-    shutil.rmtree(folder, ignore_errors=True)
-    unfinished.rename(folder)
+    _replace_files(folder, unfinished)
+    shutil.rmtree(unfinished)
+
+
+def _replace_files(folder: Path, new: Path) -> None:
+    """Move the files of the folder ``new`` to ``folder``, and then delete the others that are in it."""
+    names = {file.relative_to(new) for file in new.rglob("*") if file.is_file()}
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (new / name).replace(folder / name)
+    for file in folder.rglob("*"):
+        if file.is_file() and file.relative_to(folder) not in names:
+            file.unlink()
 
 
 class TokenizerDictionary(DictionaryAgent):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,37 @@ def test_encoder_folder_without_its_model_is_ignored(tmp_path: Path, bert: Path)
     path = described(tmp_path / "model", bert, 8)
     Path(path).unlink()
     assert encoder_source(Opt({"hf_model": "name", "model_file": path})) == "name"
+
+
+def test_saving_that_is_killed_at_any_moment_leaves_a_whole_encoder_folder(
+    tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fails at the first change of a file or folder, then at the second, and so on, until it succeeds."""
+    path = described(tmp_path / "model", bert, 8)
+    changes, fatal = 0, 0
+
+    def deadly(change: Any) -> Any:
+        def run(*args: Any, **options: Any) -> Any:
+            nonlocal changes
+            changes += 1
+            if changes == fatal:
+                raise KeyboardInterrupt
+            return change(*args, **options)
+
+        return run
+
+    for owner, name in ((Path, "rename"), (Path, "replace"), (Path, "unlink"), (shutil, "rmtree")):
+        monkeypatch.setattr(owner, name, deadly(getattr(owner, name)))
+    is_saved = False
+    while not is_saved:
+        changes, fatal = 0, fatal + 1
+        with suppress(KeyboardInterrupt):
+            described(tmp_path / "model", bert, 8)
+            is_saved = True
+        assert encoder_source(Opt({"hf_model": "name", "model_file": path})) == f"{path}.encoder"
+        assert BertConfig.from_pretrained(encoder_folder(path)).hidden_size == 8
+        assert AutoTokenizer.from_pretrained(encoder_folder(path))("hi")["input_ids"]
+    assert fatal > 3
 
 
 def test_saving_replaces_old_encoder_folder(tmp_path: Path, bert: Path) -> None:
