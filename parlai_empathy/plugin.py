@@ -23,6 +23,7 @@ from parlai_empathy.errors import EmpathyError, OptionError
 from parlai_empathy.repairs import (
     background_workers,
     default_scheduler,
+    delayed_nucleus_beam,
     end_of_training,
     gpt2_cache,
     help_pages,
@@ -365,6 +366,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         missing_options.check_evaluation,
     ],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
+    "parlai.core.torch_generator_agent": [delayed_nucleus_beam.lend_nucleus_helpers],
     "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],
 }
 

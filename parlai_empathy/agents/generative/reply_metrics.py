@@ -21,10 +21,11 @@ _SEARCHES: dict[str, tuple[str, ...]] = {
     "topk": ("topk", "temperature", "beam_size"),
     "nucleus": ("topp", "temperature", "beam_size"),
     "delayedbeam": ("topk", "beam_delay", "temperature", "beam_size"),
+    "delayednucleusbeam": ("topp", "beam_delay", "temperature", "beam_size"),
     "factual_nucleus": ("topp", "lambda_decay", "omega_bound", "temperature", "beam_size"),
 }
 # Sampling searches: all examples of a batch share one random stream, so replies also depend on the batch size.
-_DRAWING = ("topk", "nucleus", "delayedbeam", "factual_nucleus")
+_DRAWING = ("topk", "nucleus", "delayedbeam", "delayednucleusbeam", "factual_nucleus")
 _BLOCKING = ("beam_block_ngram", "beam_context_block_ngram")
 
 

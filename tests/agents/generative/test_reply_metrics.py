@@ -62,6 +62,11 @@ OPTIONS = {
             "delayedbeam,topk=10,delay=30,temperature=0.7,size=5,length_penalty=0.65,min_length=1,max_length=100,"
             "batchsize=16",
         ),
+        (
+            "delayednucleusbeam",
+            "delayednucleusbeam,topp=0.9,delay=30,temperature=0.7,size=5,length_penalty=0.65,min_length=1,"
+            "max_length=100,batchsize=16",
+        ),
     ],
 )
 def test_decoding_name_lists_the_settings_of_each_search(inference: str, name: str) -> None:
