@@ -23,7 +23,7 @@ def train(model_file: Path, model: str, **options: Any) -> Path:
 
 def train_base(model_file: Path, model: str = "empathy:retrieval", **options: Any) -> Path:
     """Train a model that replies."""
-    return train(model_file, model, **{**SIZES, **options})
+    return train(model_file, model, **{**({} if "hf_model" in options else SIZES), **options})
 
 
 def train_classifier(model_file: Path, **options: Any) -> Path:

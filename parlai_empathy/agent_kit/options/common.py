@@ -37,6 +37,17 @@ def check_at_least(opt: Opt, least: int, *names: str) -> None:
             raise OptionError(f"{flag(name)} {opt[name]}: must be at least {least}")
 
 
+def check_unused(opt: Opt, names: Collection[str], reason: str) -> None:
+    """Raise :class:`OptionError` for options given explicitly that would have no effect.
+
+    :param reason: why they have none, and what to do.
+    """
+    typed = opt.get("override") or {}
+    for name in names:
+        if typed.get(name) is not None:
+            raise OptionError(f"{flag(name)} {typed[name]}: {reason}")
+
+
 def add_precision(group: Any) -> None:
     """Add ``--precision`` to an option group: see :mod:`parlai_empathy.modules.speed.precision`."""
     group.add_argument(

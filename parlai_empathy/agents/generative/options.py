@@ -21,6 +21,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_choices,
     check_fp16,
     check_sizes,
+    check_unused,
     flag,
 )
 from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, check_preset, set_first_defaults
@@ -38,6 +39,13 @@ OF_WEIGHTS = (
     "truncate_context",
 )
 OF_TOKENS = ("hf_model", "hf_kind", "dict_tokenizer", "dict_lower", "dict_maxtokens", "dict_minfreq")
+
+# Options of ParlAI's Transformer over words. (With --hf-model, --n-positions is not used either, but changes no model.)
+_OF_TRANSFORMER = (
+    *("embedding_size", "n_layers", "n_encoder_layers", "n_decoder_layers", "n_heads", "ffn_size", "activation"),
+    *("dropout", "attention_dropout", "relu_dropout", "variant", "embeddings_scale", "learn_positional_embeddings"),
+    *("output_scaling", "embedding_type", "vectors_file"),
+)
 
 # Sizes as in the paper; its post-norm, ReLU and fixed sinusoids are ParlAI's own defaults.
 _COMMON: dict[str, Any] = EVERY_EPOCH | {
@@ -189,7 +197,9 @@ def _allow_diverse_beam(parser: ParlaiParser) -> None:
 def check(opt: Opt) -> None:
     """Raise :class:`OptionError` for invalid values or combinations."""
     check_preset(opt)
-    if not opt.get("hf_model"):
+    if opt.get("hf_model"):
+        check_unused(opt, _OF_TRANSFORMER, "--hf-model has its own; leave it out")
+    else:
         check_sizes(opt)
     check_choices(opt, truncate_context=TRUNCATIONS, ppl_protocol=PROTOCOLS)
     for name in ("text_truncate", "label_truncate"):
@@ -204,6 +214,9 @@ def _check_search(opt: Opt) -> None:
     check_at_least(opt, 1, "beam_size")
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
+    typed = opt.get("override") or {}
+    if opt["inference"] == "greedy" and (typed.get("beam_size") or 1) > 1:  # a preset may have set another one
+        raise OptionError(f"--beam-size {opt['beam_size']}: greedy search has no beam; add --inference beam")
     if opt["inference"] != DIVERSE_BEAM:
         return
     if opt["beam_groups"] < 1 or opt["beam_size"] % opt["beam_groups"]:

@@ -21,6 +21,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_choices,
     check_fp16,
     check_sizes,
+    check_unused,
     flag,
 )
 from parlai_empathy.agent_kit.options.presets import EVERY_EPOCH, Choice, add_preset, check_preset, set_first_defaults
@@ -36,6 +37,12 @@ OF_WEIGHTS = (
     *("towers", "pooling", "projection", "score", "temperature", "truncate_context", "special_tokens"),
 )
 OF_TOKENS = ("encoder", "hf_model", "dict_tokenizer", "dict_lower")
+
+# Options that only one of the values of --encoder uses.
+_ONLY_OF: dict[str, tuple[str, ...]] = {
+    "transformer": ("embedding_size", "n_layers", "n_heads", "ffn_size", "dropout", "vectors_file"),
+    "hf": ("hf_model", "towers", "pooling", "projection"),
+}
 
 # Defaults unless a preset overrides them. Optimiser, rate, lengths and negatives are the paper's, which uses no
 # clipping and no schedule either.
@@ -141,7 +148,7 @@ def _add_transformer(group: Any) -> None:
     )
     group.add_argument("--n-heads", type=int, default=6, help="Attention heads; must divide the embedding size.")
     group.add_argument("--ffn-size", type=int, default=1200, help="Hidden units of the feed-forward layers.")
-    group.add_argument("--dropout", type=float, default=0.1, help="Dropout in the towers, 0..1.")
+    group.add_argument("--dropout", type=float, default=0.1, help="For --encoder transformer: dropout, 0..1.")
     group.add_argument(
         "--n-positions", type=int, default=1000, help="Longest text that the towers can read, in tokens."
     )
@@ -235,6 +242,7 @@ def check(opt: Opt) -> None:
     check_at_least(opt, 0, "projection", "hard_negatives", "gradient_cache")
     check_at_least(opt, 1, "topk", "cap_num_predictions")
     check_choices(opt, encoder=PRESETS, pooling=POOLINGS, towers=(1, 2))
+    _check_encoder_options(opt)
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
     check_fp16(opt, "retrievers")
@@ -251,6 +259,14 @@ def check(opt: Opt) -> None:
             f"--candidates {opt['candidates']}: --hard-negatives, --gradient-cache and --symmetric-loss are for "
             "--candidates batch"
         )
+
+
+def _check_encoder_options(opt: Opt) -> None:
+    """Raise :class:`OptionError` for explicit options of the other ``--encoder``."""
+    if opt["encoder"] == "hf":
+        check_unused(opt, _ONLY_OF["transformer"], "--encoder hf has its own; leave it out")
+    else:
+        check_unused(opt, _ONLY_OF["hf"], "is for --encoder hf: add that, or leave it out")
 
 
 def check_training(opt: Opt) -> None:

@@ -44,7 +44,7 @@ CONTEXTS = [
 ]
 
 SEARCHES: list[dict[str, Any]] = [
-    {"inference": "greedy", "beam_size": 5},
+    {"inference": "greedy"},
     {"inference": "beam", "beam_size": 3},
     {"inference": "beam", "beam_size": 4, "beam_block_ngram": -1, "beam_context_block_ngram": 2},
     {"inference": "diversebeam", "beam_size": 4, "beam_groups": 4, "beam_block_ngram": 2},

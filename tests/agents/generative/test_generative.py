@@ -17,6 +17,7 @@ from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, TINY_SIZES, parlai_command
 from sample_models import Bomb, copy_of, evaluate, load, weights
 from tiny_generators import KINDS, write_language_model
+from tiny_parts import SIZES
 
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
 from parlai_empathy.metrics.avg_bleu import avg_bleu, bleu_statistics
@@ -26,10 +27,6 @@ TASK: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "samp
 TINY: dict[str, Any] = {
     **TASK,
     "model": "empathy:generative",
-    "embedding_size": 16,
-    "n_heads": 2,
-    "n_layers": 1,
-    "ffn_size": 16,
     "num_epochs": 2,
     "batchsize": 32,
     "warmup_updates": 10,
@@ -41,7 +38,8 @@ TINY: dict[str, Any] = {
 
 
 def train(model_file: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    return TrainModel.main(**{**TINY, **changes}, model_file=str(model_file))  # type: ignore[no-any-return]
+    sizes = SIZES if changes.get("hf_model") is None else {}
+    return TrainModel.main(**{**TINY, **sizes, **changes}, model_file=str(model_file))  # type: ignore[no-any-return]
 
 
 def one_line(caught: pytest.ExceptionInfo[BaseException]) -> str:
@@ -297,11 +295,12 @@ def test_signature_mentions_blocked_phrases(model_file: Path, tmp_path: Path) ->
 # --- decoding --------------------------------------------------------------------------------------------------------
 
 SEARCHES: list[dict[str, Any]] = [
-    {"inference": "greedy", "beam_size": 5},
+    {"inference": "greedy"},
     {"inference": "beam", "beam_size": 3},
     {"inference": "topk"},
     {"inference": "nucleus"},
-    {"inference": "delayedbeam", "beam_size": 2},
+    {"inference": "delayedbeam", "beam_size": 2, "beam_delay": 2},
+    {"inference": "delayednucleusbeam", "beam_size": 2, "beam_delay": 2},
     {"inference": "diversebeam", "beam_size": 4, "beam_groups": 2, "beam_block_ngram": 2},
 ]
 

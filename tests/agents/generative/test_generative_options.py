@@ -111,5 +111,19 @@ def test_invalid_choices_in_option_files_raise_option_error() -> None:
             options.check(Opt({**parsed(), name: "other"}))
 
 
-def test_hf_model_skips_checks_of_transformer_sizes() -> None:
-    options.check(parsed("--hf-model", "x", "--n-heads", "7"))
+@pytest.mark.parametrize(
+    "arguments", [("--dropout", "0.3"), ("--n-heads", "7"), ("--n-encoder-layers", "3"), ("--vectors-file", "v.txt")]
+)
+def test_hf_model_has_sizes_and_dropout_of_its_own(arguments: tuple[str, str]) -> None:
+    for preset in options.PRESETS:  # each sets some of them
+        options.check(parsed("--hf-model", "x", "--preset", preset))
+    with pytest.raises(OptionError, match=f"^{' '.join(arguments)}: --hf-model has its own; leave it out$"):
+        options.check(parsed("--hf-model", "x", *arguments))
+
+
+def test_beam_size_of_greedy_search_is_refused_unless_a_preset_sets_it() -> None:
+    options.check(parsed("--preset", "paper", "--inference", "greedy"))
+    options.check(parsed("--beam-size", "5", "--inference", "beam"))
+    options.check(parsed("--beam-size", "1"))
+    with pytest.raises(OptionError, match=r"^--beam-size 5: greedy search has no beam; add --inference beam$"):
+        options.check(parsed("--beam-size", "5"))

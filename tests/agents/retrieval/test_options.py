@@ -200,7 +200,7 @@ def test_each_preset_passes_the_checks(preset: str) -> None:
         (["--dropout", "-0.1"], ["--dropout -0.1", "0 and 1"]),
         (["--temperature", "0"], ["--temperature 0.0", "above 0"]),
         (["--temperature", "-1"], ["--temperature -1.0", "above 0"]),
-        (["--projection", "-1"], ["--projection -1", "at least 0"]),
+        (["--encoder", "hf", "--projection", "-1"], ["--projection -1", "at least 0"]),
         (["--hard-negatives", "-1"], ["--hard-negatives -1", "at least 0"]),
         (["--gradient-cache", "-1"], ["--gradient-cache -1", "at least 0"]),
         (["--topk", "0"], ["--topk 0", "at least 1"]),
@@ -223,6 +223,19 @@ def test_invalid_options_raise_option_error(arguments: list[str], parts: list[st
     assert "must" in message
     for part in parts:
         assert part in message
+
+
+def test_options_of_the_other_encoder_raise_option_error() -> None:
+    for arguments in (["--dropout", "0.3"], ["--n-layers", "2"], ["--vectors-file", "v.txt"]):
+        options.check(parsed(*arguments))
+        with pytest.raises(OptionError, match=f"^{' '.join(arguments)}: --encoder hf has its own; leave it out$"):
+            options.check(parsed("--encoder", "hf", *arguments))
+    for arguments in (["--hf-model", "x"], ["--towers", "2"], ["--pooling", "first"], ["--projection", "9"]):
+        options.check(parsed("--encoder", "hf", *arguments))
+        with pytest.raises(
+            OptionError, match=f"^{' '.join(arguments)}: is for --encoder hf: add that, or leave it out$"
+        ):
+            options.check(parsed(*arguments))
 
 
 def test_fp16_raises_option_error() -> None:
