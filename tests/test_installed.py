@@ -7,6 +7,7 @@ site-packages. Its ``.pth`` files are not processed, so what works here works be
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -66,7 +67,7 @@ class Installed(CleanPython):
 
 def copy_of_the_repository(folder: Path) -> Path:
     """A copy of the sources to build from, so that no files are left in the repository."""
-    ignored = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "tests", "empathy_demo")
+    ignored = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "empathy_demo")
     shutil.copytree(REPOSITORY, folder, ignore=ignored)
     return folder
 
@@ -282,3 +283,25 @@ def test_source_distribution_contains_build_and_data_files(distributions: Path) 
     [unpacked] = (distributions / "unpacked").iterdir()
     for name in (PTH.name, "setup.py", "pyproject.toml", "README.md", "LICENSE", *package_files(".csv", ".md")):
         assert (unpacked / name).is_file(), name
+
+
+def test_source_distribution_has_all_that_its_readme_and_makefile_name(distributions: Path) -> None:
+    [unpacked] = (distributions / "unpacked").iterdir()
+    links = re.findall(r"\]\((?!https?://)([^)#]+)", (unpacked / "README.md").read_text(encoding="utf-8"))
+    assert "CONTRIBUTING.md" in links
+    assert [link for link in links if not (unpacked / link).exists()] == []
+    makefile = (unpacked / "Makefile").read_text(encoding="utf-8")
+    assert "\ndemo:" in makefile
+    scripts = re.findall(r"\$\(BIN\)/python (\w+/\w+\.py)", makefile)
+    assert {Path(script).parent.name for script in scripts} == {"benchmarks", "docs"}
+    needed = [*scripts, *re.findall(r"--constraint (\S+)", makefile)]
+    assert [name for name in needed if not (unpacked / name).is_file()] == []
+
+
+def test_source_distribution_has_the_tests(distributions: Path) -> None:
+    """For ``make test``."""
+    [unpacked] = (distributions / "unpacked").iterdir()
+    ours = {path.relative_to(REPOSITORY) for path in (REPOSITORY / "tests").rglob("*") if path.is_file()}
+    kept = {path for path in ours if "__pycache__" not in path.parts}
+    assert Path("tests/conftest.py") in kept
+    assert sorted(path for path in kept if not (unpacked / path).is_file()) == []
