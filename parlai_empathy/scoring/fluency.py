@@ -8,18 +8,17 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from tqdm import tqdm
 
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.pooling import token_mask
 from parlai_empathy.modules.pretrained.hugging_face import load_causal_model, load_tokenizer
 from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
+from parlai_empathy.modules.speed.sorted_batches import sorted_batches
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, check_finite, median, scored
 
 _BATCH = 32
 _MOST_LOGITS = 2**27  # in a batch, one for each token and word of the vocabulary: they take 1.5 GB at the peak
-_WORTH_A_BAR = 20  # minimum number of batches for a progress bar
 
 
 class Fluency:
@@ -80,11 +79,9 @@ class Fluency:
         # Truncated to the model's maximum length, which replies seldom exceed.
         tokens = [ids[: self._longest] for ids in tokens]
         long_enough = [place for place, ids in enumerate(tokens) if len(ids) > 1]
-        order = sorted(long_enough, key=lambda place: len(tokens[place]))
         found: dict[str, float] = {}
-        starts = range(0, len(order), _BATCH)
-        for start in tqdm(starts, desc="fluency", disable=len(starts) < _WORTH_A_BAR):
-            places = order[start : start + _BATCH]
+        for batch in sorted_batches([len(tokens[place]) for place in long_enough], _BATCH, "fluency"):
+            places = [long_enough[number] for number in batch]
             found |= zip((different[place] for place in places), self._of([tokens[p] for p in places]), strict=True)
         return [found.get(text.lower().strip()) for text in texts]
 

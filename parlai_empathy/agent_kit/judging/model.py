@@ -14,7 +14,6 @@ from parlai.utils.distributed import is_distributed
 from parlai.utils.torch import total_parameters, trainable_parameters
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
-from tqdm import tqdm
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.trained.init_model import init_weights, keep_dictionary
@@ -23,9 +22,9 @@ from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.modules.speed.precision import autocast
+from parlai_empathy.modules.speed.sorted_batches import sorted_batches
 
 _READ_BATCH = 512  # pairs per call; on a CPU the models split them further by length
-_WORTH_A_BAR = 20  # number of batches from which a progress bar is shown
 
 
 class PairModelAgent(FusedOptimizer, UpdateCount):
@@ -161,14 +160,11 @@ class PairModelAgent(FusedOptimizer, UpdateCount):
 
     def _in_batches(self, part: Callable[..., Tensor], size: int, pairs: Sequence[TextPair]) -> Tensor:
         """Return the output of a part of the model for any number of pairs, ``(n, size)``."""
-        # Sort by length to minimise padding.
-        order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].reply) + sum(map(len, pairs[i].turns)))
+        lengths = [len(pair.reply) + sum(map(len, pair.turns)) for pair in pairs]
         numbers = torch.empty(len(pairs), size)
-        starts = range(0, len(order), _READ_BATCH)
         self.model.eval()
         with torch.no_grad():
-            for start in tqdm(starts, desc="scoring", disable=len(starts) < _WORTH_A_BAR):
-                chosen = order[start : start + _READ_BATCH]
+            for chosen in sorted_batches(lengths, _READ_BATCH, "scoring"):
                 numbers[chosen] = self._computed(part, [pairs[i] for i in chosen]).cpu()
         return numbers
 

@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
-from tqdm import tqdm
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, pairs_of
 from parlai_empathy.agent_kit.judging.on_encoder import OnEncoder
@@ -21,10 +20,10 @@ from parlai_empathy.agents.epitome.tokens import Tokens, padded, tokens_of
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.classifiers.epitome import LEVELS, Epitome
 from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
+from parlai_empathy.modules.speed.sorted_batches import sorted_batches
 
 REMEMBERED = 4096  # number of posts; MiniLM's states of 64 tokens each are at most 200 MB in bfloat16
 _READ_BATCH = 256  # pairs judged per batch
-_WORTH_A_BAR = 20  # number of batches from which a progress bar is shown
 
 
 @dataclass(frozen=True)
@@ -164,13 +163,10 @@ class EpitomeReader(OnEncoder):
 
     def _batches(self, pairs: Sequence[TextPair]) -> Iterator[tuple[list[int], Judged]]:
         """Judge any number of pairs in batches; yield their indices and the model's output."""
-        # Sort by length to minimise padding, and so that equal replies are read once per batch.
-        order = sorted(range(len(pairs)), key=lambda place: (len(pairs[place].reply), pairs[place].reply))
-        starts = range(0, len(order), _READ_BATCH)
+        keys = [(len(pair.reply), pair.reply) for pair in pairs]  # equal replies are read once per batch
         self.model.eval()
         with torch.no_grad():
-            for start in tqdm(starts, desc="scoring", disable=len(starts) < _WORTH_A_BAR):
-                places = order[start : start + _READ_BATCH]
+            for places in sorted_batches(keys, _READ_BATCH, "scoring"):
                 yield places, self.judge([pairs[place] for place in places])
 
     def quoted(self, pairs: Sequence[TextPair], judged: Judged) -> list[dict[str, list[str]]]:

@@ -20,7 +20,6 @@ from parlai.utils.distributed import get_rank, is_primary_worker, num_workers
 from parlai.utils.misc import warn_once
 from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from parlai_empathy.agents.retrieval.conversation import Remembering, without_repeats
 from parlai_empathy.agents.retrieval.pool import Pool, load_or_build, load_pool, try_save
@@ -45,13 +44,13 @@ from parlai_empathy.metrics.precision_at_k import (
     true_ranks,
 )
 from parlai_empathy.modules.fingerprint import weights_fingerprint
+from parlai_empathy.modules.speed.sorted_batches import sorted_batches
 from parlai_empathy.modules.vector_index import VectorIndex
 
 # Model options that affect how replies are encoded.
 _READING = ("score", "temperature", "pooling", "special_tokens", "label_truncate")
 _ENCODE_BATCH = 256  # replies encoded per batch
 _WITHOUT_REPLIES = (None, "", "interactive", "self_chat")  # values of --task without replies, as in a chat
-_WORTH_A_BAR = 20  # number of batches from which a progress bar is shown
 
 
 class PoolRanker(Remembering, TorchRankerAgent):
@@ -205,15 +204,12 @@ class PoolRanker(Remembering, TorchRankerAgent):
         return [self.reply_tokens(text) for text in texts]
 
     def _encode_replies(self, texts: list[str]) -> Tensor:
-        """Encode texts, ``(n, dim)``, sorted by length to minimise padding."""
+        """Encode texts, ``(n, dim)``, in batches."""
         vectors = self.replies_tokens(texts)
-        order = sorted(range(len(texts)), key=lambda i: len(vectors[i]))
         encodings = torch.empty(len(texts), self.dim)
-        starts = range(0, len(order), _ENCODE_BATCH)
         self.model.eval()
         with torch.no_grad():
-            for start in tqdm(starts, desc="encoding replies", disable=len(starts) < _WORTH_A_BAR):
-                chosen = order[start : start + _ENCODE_BATCH]
+            for chosen in sorted_batches([len(one) for one in vectors], _ENCODE_BATCH, "encoding replies"):
                 tokens, _ = padded_tensor([vectors[i] for i in chosen], pad_idx=self.NULL_IDX)
                 encodings[chosen] = self.encode_candidates(tokens.to(self.device)).cpu()
         return encodings.to(self.device)
