@@ -242,7 +242,8 @@ def register_scripts(script: Any) -> None:
         script.register_script("distributed_train", hidden=True)(distributed.DistributedTrain)
         ours = importlib.import_module(f"{PACKAGE}.scripts")
         for module in pkgutil.iter_modules(ours.__path__, f"{PACKAGE}.scripts."):
-            importlib.import_module(module.name)
+            if not module.ispkg:
+                importlib.import_module(module.name)
 
     script.setup_script_registry = setup_script_registry
 

@@ -9,6 +9,7 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.scripts.parts.command_parser import command_parser
+from parlai_empathy.scripts.parts.samples import add_samples
 from parlai_empathy.scripts.parts.suite_options import READ_BY, add_suites
 from parlai_empathy.tasks.humod.splits import FOLDS
 
@@ -46,13 +47,7 @@ class Leaderboard(ParlaiScript):
             help="Folder for the report (Markdown, HTML, JSON), its plots, and each item's scores; with "
             "--suite ed and empgpt3 also for finished evaluations, which are not repeated.",
         )
-        group.add_argument(
-            "--resamples",
-            type=int,
-            default=1000,
-            help="Bootstrap samples for intervals, and random swaps for tests (at least 25 of these per difference).",
-        )
-        group.add_argument("--seed", type=int, default=0, help="Seed for the samples and swaps.")
+        add_samples(group)
         group.add_argument(
             "--fold", choices=[*FOLDS, "all"], default="test", help="The fold to score; all only for humod."
         )

@@ -10,6 +10,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.ratings_options import add_skip_bad_rows
 from parlai_empathy.scripts.parts.reply_options import add_metrics
+from parlai_empathy.scripts.parts.samples import add_samples
 from parlai_empathy.tasks.edition import add_edition
 
 if TYPE_CHECKING:
@@ -41,13 +42,7 @@ class ScoreResponses(ParlaiScript):
             help="A file of people's ratings of these replies, to correlate with the metrics.",
         )
         add_skip_bad_rows(group)
-        group.add_argument(
-            "--resamples",
-            type=int,
-            default=1000,
-            help="Bootstrap samples for intervals, and random swaps for tests (at least 25 of these per difference).",
-        )
-        group.add_argument("--seed", type=int, default=0, help="Seed for the samples and swaps.")
+        add_samples(group)
         group.add_argument(
             "--out",
             default=None,

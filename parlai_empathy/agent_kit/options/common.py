@@ -31,9 +31,9 @@ def check_choices(opt: Opt, **choices: Collection[object]) -> None:
 
 
 def check_at_least(opt: Opt, least: int, *names: str) -> None:
-    """Raise :class:`OptionError` for options below their minimum."""
+    """Raise :class:`OptionError` for options below their minimum, or NaN."""
     for name in names:
-        if opt[name] < least:
+        if not opt[name] >= least:
             raise OptionError(f"{flag(name)} {opt[name]}: must be at least {least}")
 
 

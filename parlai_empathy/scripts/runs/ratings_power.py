@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from parlai.core.opt import Opt
 
+from parlai_empathy.agent_kit.options.common import check_at_least
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.rating.analysis.answers import named, sort_answers
 from parlai_empathy.rating.analysis.exclusions import included
@@ -56,9 +57,8 @@ def _check(opt: Opt) -> None:
         raise OptionError("--question: chooses one of the questions in --ratings: name this file, or leave it out")
     check_scale(opt["scale"])
     check_power(opt["power"], opt["alpha"])
-    for name, least in (("tests", 1), ("runs", 1), ("seed", 0)):
-        if opt[name] < least:
-            raise OptionError(f"--{name} {opt[name]}: must be at least {least}")
+    check_at_least(opt, 1, "tests", "runs")
+    check_at_least(opt, 0, "seed")
     for name, least in (("raters", 1), ("items", 2), ("comparisons_made", 1)):
         if low := [value for value in opt[name] if value < least]:
             raise OptionError(f"--{name.replace('_', '-')} {low[0]}: must be at least {least}")

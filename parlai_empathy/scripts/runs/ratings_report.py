@@ -7,6 +7,7 @@ from pathlib import Path
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
+from parlai_empathy.agent_kit.options.common import check_at_least
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.analysis.differences import How
@@ -17,6 +18,7 @@ from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.reports.ratings.report import Wishes, ratings_report
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scripts.parts.ratings_options import check_scale
+from parlai_empathy.scripts.parts.samples import check_samples
 
 
 def run(opt: Opt) -> Report:
@@ -48,9 +50,8 @@ def _check(opt: Opt) -> None:
     items, out = (user_path(opt[name] or "").resolve() for name in ("items", "out"))
     if opt["items"] and opt["out"] and items.parent == out:
         raise OptionError(f"--out {opt['out']}: the report would overwrite {opt['items']}: name another folder")
-    for name, least in (("resamples", 1), ("seed", 0), ("check_tolerance", 0)):
-        if not opt[name] >= least:  # nan is not below it either
-            raise OptionError(f"--{name.replace('_', '-')} {opt[name]:g}: must be at least {least}")
+    check_samples(opt)
+    check_at_least(opt, 0, "check_tolerance")
 
 
 def _wishes(opt: Opt) -> Wishes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -86,6 +87,8 @@ def test_check_choices_and_check_at_least() -> None:
         check_choices(opt, pooling=("mean", "first"), towers=(1, 2))
     with pytest.raises(OptionError, match=r"^--max-tokens 4: must be at least 5$"):
         check_at_least(opt, 5, "max_tokens")
+    with pytest.raises(OptionError, match=r"^--max-tokens nan: must be at least 5$"):
+        check_at_least(Opt({"max_tokens": math.nan}), 5, "max_tokens")
 
 
 def test_valid_sizes_are_accepted() -> None:
