@@ -26,7 +26,8 @@ LAYERS: tuple[set[str], ...] = (
 APART: dict[str, set[str]] = {
     "": set(),  # the package itself; every module may import it, for its version
     "hook": {"plugin"},
-    "plugin": {"repairs", "errors"},
+    "plugin": {"prefix", "repairs", "errors"},
+    "prefix": {"errors"},
     "repairs": {"metrics.direction", "errors"},
     "__main__": {"hook"},
     "zoo": {"tasks.builder", "errors"},

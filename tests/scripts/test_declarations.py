@@ -19,8 +19,9 @@ try:
 finally:
     print("modules:", *sys.modules)
 """
-# Declaring 15 commands takes fewer than 60 of our modules; a command's implementation imports up to 80 more.
-MOST = 80
+# Declaring 15 commands takes some 60 of our modules, and registering them with ParlAI some 20, most of them repairs; a
+# command's implementation imports up to 80 more.
+MOST = 81
 # Modules that must not be imported, nor any of their submodules.
 TOO_HEAVY = (
     *("agents", "language_models", "modules"),
