@@ -20,9 +20,9 @@ from parlai_empathy.tasks.candidates import sample_candidates
 from parlai_empathy.tasks.daily_dialog.build import build
 from parlai_empathy.tasks.daily_dialog.overlap import without_overlap
 from parlai_empathy.tasks.daily_dialog.reader import ACTS, EMOTIONS, Dialogue, read_daily_dialog
-from parlai_empathy.tasks.flag import flag
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
 from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.is_true import is_true
 
 
 class DailyDialogTeacher(WholeTeacher):
@@ -68,7 +68,7 @@ class DailyDialogTeacher(WholeTeacher):
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
         dialogues = list(read_daily_dialog(path))
-        if not flag("--dd-drop-overlap", self.opt) or self.fold != "train":
+        if not is_true("--dd-drop-overlap", self.opt) or self.fold != "train":
             return dialogues
         files = build(self.opt)
         held_out = [dialogue for fold in ("valid", "test") for dialogue in read_daily_dialog(files[fold])]

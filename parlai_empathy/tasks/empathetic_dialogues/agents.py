@@ -23,9 +23,9 @@ from parlai_empathy.tasks.candidates import sample_candidates
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.quick_metrics import QuickMetrics
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
-from parlai_empathy.tasks.flag import flag
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
 from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.is_true import is_true
 
 POLITICAL = "<POLITICAL>"
 
@@ -81,14 +81,14 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         if not given:
             raise DataError(
                 f"{datafile}: no example is left for {type(self).__name__} "
-                f"(--ed-drop-political {flag('--ed-drop-political', self.opt)}, {empty} with an empty reply)"
+                f"(--ed-drop-political {is_true('--ed-drop-political', self.opt)}, {empty} with an empty reply)"
             )
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
         dialogues = list(read_empathetic_dialogues(path))
         if not dialogues:
             raise DataError(f"{path} holds no conversation")
-        if flag("--ed-drop-political", self.opt):
+        if is_true("--ed-drop-political", self.opt):
             kept = [dialogue for dialogue in dialogues if POLITICAL not in dialogue.tags]
             logging.info(f"{path}: left out {len(dialogues) - len(kept)} conversation(s) tagged {POLITICAL}")
             dialogues = kept

@@ -18,13 +18,13 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.tasks.flag import flag
 from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
 from parlai_empathy.tasks.humod.options import add_file_options
 from parlai_empathy.tasks.humod.reader import SCALE, Pair, read_humod
 from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
 from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.is_true import is_true
 
 
 class HumodTeacher(WholeTeacher):
@@ -52,7 +52,7 @@ class HumodTeacher(WholeTeacher):
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield one message per example, each the start of a new episode."""
-        pairs = read_pairs(datafile, flag("--skip-bad-rows", self.opt))
+        pairs = read_pairs(datafile, is_true("--skip-bad-rows", self.opt))
         given = 0
         for example in self.examples(split_pairs(pairs, self.opt.get("humod_split", "paper"))[self.fold]):
             given += 1

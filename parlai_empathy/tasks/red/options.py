@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.flag import flag
+from parlai_empathy.tasks.is_true import is_true
 from parlai_empathy.tasks.red.records import DIMENSIONS
 
 
@@ -47,7 +47,7 @@ def add_dimension(group: Any) -> None:
 
 def with_context(opt: Mapping[str, Any]) -> bool:
     """Return ``--red-context``."""
-    return flag("--red-context", opt, default=True)
+    return is_true("--red-context", opt, default=True)
 
 
 def dimension_of(opt: Mapping[str, Any]) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.flag import flag
+from parlai_empathy.tasks.is_true import is_true
 
 
 @pytest.mark.parametrize("value", [True, False])
-def test_flag_returns_the_value_or_the_default(value: bool) -> None:
-    assert flag("--x-y", {"x_y": value}) is flag("--x-y", {}, default=value) is value
-    assert flag("--x-y", {}) is False
+def test_is_true_returns_the_value_or_the_default(value: bool) -> None:
+    assert is_true("--x-y", {"x_y": value}) is is_true("--x-y", {}, default=value) is value
+    assert is_true("--x-y", {}) is False
 
 
 @pytest.mark.parametrize(
