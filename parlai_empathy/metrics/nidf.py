@@ -47,6 +47,7 @@ class Nidf:
         """Return a reply's value, 0..1; None if none of its words is in the corpus.
 
         :param kind: one of :data:`KINDS`.
+        :raises OptionError: if it is another one.
         """
         if kind not in KINDS:
             raise OptionError(f"NIDF's kind {kind}: must be one of {', '.join(KINDS)}")

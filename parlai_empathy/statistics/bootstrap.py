@@ -20,7 +20,9 @@ def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed
 
     :param statistic: maps the indices of the ``n`` drawn items to a value. If it raises :class:`NotComputableError`,
         the resample is left out.
+    :param resamples: how many to draw, at least 1.
     :returns: ``(usable resamples,)``
+    :raises OptionError: if ``resamples`` is below 1.
     :raises NotComputableError: if fewer than half of the resamples are usable.
     """
     if resamples < 1:
@@ -55,7 +57,12 @@ def interval_of(values: Floats, n: int, of_means: bool) -> tuple[float, float]:
 
 
 def percentile_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
-    """Return the ends of the central interval that contains the share ``level`` of a statistic's bootstrap values."""
+    """Return the ends of the central interval that contains the share ``level`` of a statistic's bootstrap values.
+
+    :param values: ``(resamples,)``
+    :param level: between 0 and 1.
+    :raises OptionError: if ``level`` is not.
+    """
     if not 0 < level < 1:
         raise OptionError(f"level {level}: must lie between 0 and 1, for instance 0.95")
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])

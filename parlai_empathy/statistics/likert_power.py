@@ -74,6 +74,8 @@ def likert_power(design: LikertDesign, difference: float, items: float, alpha: f
 
     :param difference: in points.
     :param items: number of items per system; at least 2.
+    :raises OptionError: for an invalid alpha, or if the difference is NaN.
+    :raises NotComputableError: if there are fewer than two items.
     """
     check_alpha(alpha)
     check_items(items)
@@ -96,7 +98,7 @@ def likert_items(design: LikertDesign, difference: float, power: float = 0.8, al
 
     :raises NotComputableError: if the difference is 0, if ratings do not vary so that any difference is detected, or if
         more than a million items would be needed.
-    :raises OptionError: for an invalid power or alpha.
+    :raises OptionError: for an invalid power or alpha, or if the difference is NaN.
     """
     check_power(power, alpha)
     _check_difference(design, difference)
@@ -104,7 +106,11 @@ def likert_items(design: LikertDesign, difference: float, power: float = 0.8, al
 
 
 def likert_items_normal(design: LikertDesign, difference: float, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Return the same by the textbook's normal approximation: ``((z(1 - alpha/2) + z(power)) * error / d)**2``."""
+    """Return the same by the textbook's normal approximation: ``((z(1 - alpha/2) + z(power)) * error / d)**2``.
+
+    :raises NotComputableError: if the difference is 0, or if ratings do not vary.
+    :raises OptionError: for an invalid power or alpha.
+    """
     check_power(power, alpha)
     _check_difference(design, difference)
     z = stats.norm.isf(alpha / 2) + stats.norm.ppf(power)
@@ -112,7 +118,11 @@ def likert_items_normal(design: LikertDesign, difference: float, power: float = 
 
 
 def likert_detectable(design: LikertDesign, items: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Return the smallest difference, in points, for which the test on this number of items has this power."""
+    """Return the smallest difference, in points, for which the test on this number of items has this power.
+
+    :raises NotComputableError: if there are fewer than two items, or if ratings do not vary.
+    :raises OptionError: for an invalid power or alpha.
+    """
     check_power(power, alpha)
     check_items(items)
     _check_spread(design)

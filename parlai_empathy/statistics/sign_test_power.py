@@ -28,6 +28,8 @@ def sign_test_power(share: float, decided: int, alpha: float = 0.05) -> float:
 
     :param share: share of decided comparisons that one side wins, 0..1.
     :param decided: number of comparisons without ties, at least 1.
+    :raises OptionError: for an invalid share or alpha.
+    :raises NotComputableError: if there are no comparisons.
     """
     check_comparisons(share, decided)
     check_alpha(alpha)
@@ -38,6 +40,7 @@ def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05)
     """Return the smallest number of decided comparisons from which on the test has this power.
 
     :raises NotComputableError: if the share is one half, or more than 100,000 would be needed.
+    :raises OptionError: for an invalid share, power or alpha.
     """
     _check_share(share)
     check_power(power, alpha)
@@ -55,7 +58,10 @@ def sign_test_comparisons(share: float, power: float = 0.8, alpha: float = 0.05)
 
 
 def sign_test_normal(share: float, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Return the same by the textbook's normal approximation (Noether 1987 without his simplification)."""
+    """Return the same by the textbook's normal approximation (Noether 1987 without his simplification).
+
+    :raises OptionError: for an invalid power or alpha.
+    """
     check_power(power, alpha)
     z = stats.norm.isf(alpha / 2) * 0.5 + stats.norm.ppf(power) * math.sqrt(share * (1 - share))
     return float((z / (share - 0.5)) ** 2)
@@ -65,6 +71,7 @@ def sign_test_detectable(decided: int, power: float = 0.8, alpha: float = 0.05) 
     """Return the smallest share above one half for which this number of comparisons has this power, 0.5..1.
 
     :raises NotComputableError: if not even a side that always wins would be detected.
+    :raises OptionError: for an invalid power or alpha.
     """
     check_power(power, alpha)
     if sign_test_power(1.0, decided, alpha) < power:
@@ -90,7 +97,11 @@ def _powers(share: float, decided: Counts, alpha: float) -> Floats:
 
 
 def check_comparisons(share: float, decided: int) -> None:
-    """Raise an error for a share outside 0..1, or if there are no comparisons."""
+    """Check the number of decided comparisons and the share of them that one side wins.
+
+    :raises OptionError: if the share does not lie between 0 and 1.
+    :raises NotComputableError: if there are no comparisons.
+    """
     _check_share(share)
     if decided < 1:
         raise NotComputableError(f"no power for {decided} comparisons: at least one is needed")

@@ -29,7 +29,9 @@ def simulated_t_test_power(
 
     Ratings are drawn from normal distributions.
 
-    :param runs: number of simulated studies.
+    :param runs: number of simulated studies, at least 1.
+    :raises OptionError: for an invalid alpha or number of runs.
+    :raises NotComputableError: if there are fewer than two items.
     """
     test = stats.ttest_rel if design.paired else stats.ttest_ind
     seen = 0.0
@@ -55,6 +57,9 @@ def simulated_rank_test_power(
 
     :param scale: its points, at least two.
     :param mean: mean of both systems together, in points, before clipping.
+    :param runs: number of simulated studies, at least 1.
+    :raises OptionError: if the scale has fewer than two different points, or for an invalid alpha or number of runs.
+    :raises NotComputableError: if there are fewer than two items.
     """
     points = np.array(sorted(set(scale)), dtype=np.float64)
     if len(points) < 2:
@@ -73,6 +78,8 @@ def simulated_sign_test_power(
     """Return the power of the exact sign test by simulation.
 
     :param share: share of decided comparisons that one side wins, 0..1.
+    :raises OptionError: for an invalid share, alpha or number of runs.
+    :raises NotComputableError: if there are no comparisons.
     """
     check_alpha(alpha)
     _check_runs(runs)

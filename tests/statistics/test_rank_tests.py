@@ -94,6 +94,16 @@ def test_normal_approximation_allows_for_ties(monkeypatch: pytest.MonkeyPatch) -
     assert [each.p_value for each in normal] == pytest.approx([each.p_value for each in exact], rel=0.1)
 
 
+def test_exact_tests_are_used_up_to_five_million_additions() -> None:
+    # n ranks up to n, times half the sum of ranks and one: 271 * (18,428 + 1) = 4.99 million, 272 * 18,565 = 5.05.
+    assert [signed_rank(np.arange(1.0, n + 1)).p for n in (271, 272)] == ["exact", "normal"]
+    # 2n ranks from 0 to 2n - 1, times n to be dealt, times the sum of the highest n and one: 72 * 36 * 1,927 = 4.99
+    # million, 74 * 37 * 2,036 = 5.57.
+    assert [rank_sum(np.arange(n), np.arange(n, 2.0 * n)).p for n in (36, 37)] == ["exact", "normal"]
+    # Ranks of yes and no are 0 and 1: 270 * 135 * 136 = 4.96 million, 272 * 136 * 137 = 5.07.
+    assert [rank_sum([1] * n, [0] * n).p for n in (135, 136)] == ["exact", "normal"]
+
+
 def test_effect_sizes_match_hand_calculation() -> None:
     # Ranks 1 (of -1), 2.5 and 2.5 (of 2 and 2), 4 (of 3): of a total of 10, 9 are positive and 1 is negative.
     assert signed_rank([-1, 2, 3, 2, 0]).effect == pytest.approx(0.8)

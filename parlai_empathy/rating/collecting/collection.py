@@ -129,7 +129,10 @@ class Collection:
             return self.begun(t, prompt, listener)
 
     def begun(self, t: Transaction, prompt: str, listener: str) -> Conversation:
-        """:meth:`begin` inside an open transaction."""
+        """:meth:`begin` inside an open transaction.
+
+        :raises OptionError: as :meth:`begin`.
+        """
         row = t.row(f"{prompts.ALL} AND id = :id AND emotion <> ''", study=self.study.name, id=prompt)
         if row is None or row["rater"] == listener:
             raise OptionError(f"prompt {prompt[:40]}: expected one with a situation, by somebody other than {listener}")

@@ -74,7 +74,11 @@ EVALUATION_SETS: Mapping[str, EvaluationSet] = {  # in the order of SETS
 def set_file(name: str, opt: Mapping[str, Any], option: str | None = None) -> Path:
     """Return the path of a set's file, downloaded if necessary: :func:`engagement_set` without reading it.
 
+    :param name: one of :data:`SETS`.
+    :param opt: options with ``datapath``, and optionally ``edition``.
     :param option: option with which users may name another file, for error messages.
+    :raises OptionError: for an unknown set or edition.
+    :raises DownloadError: if its file cannot be found.
     """
     if name not in EVALUATION_SETS:
         raise OptionError(f"there is no evaluation set {name!r}: it must be one of {', '.join(SETS)}")

@@ -151,18 +151,6 @@ def test_init_model_provides_the_initial_weights(tmp_path: Path, bert: Path, jud
     assert all(torch.allclose(before[name], after[name]) for name in before)
 
 
-def test_learning_rate_warms_up_then_decays_to_zero(judge: Path) -> None:
-    """With 4 warm-up updates of 20: min(1, (updates + 1) / 5) times the remaining share of updates."""
-    agent = load(judge, learningrate=1.0, warmup_updates=4, datatype="train")
-    agent._steps = 20
-    rates = []
-    for updates in (0, 3, 4, 10, 19, 25):
-        agent._number_training_updates = updates
-        agent.set_rate()
-        rates.append(agent.optimizer.param_groups[0]["lr"])
-    assert rates == pytest.approx([1 / 5, 4 / 5 * 17 / 20, 16 / 20, 10 / 20, 1 / 20, 0])
-
-
 def test_weight_decay_is_off_by_default(tmp_path: Path, bert: Path, judge: Path) -> None:
     train(tmp_path / "model", bert, weight_decay=0.1, max_train_steps=1)
     for path, expected in ((judge, 0.0), (tmp_path / "model", 0.1)):

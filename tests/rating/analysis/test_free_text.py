@@ -62,6 +62,7 @@ def test_keyboard_mashing_is_gibberish(text: str) -> None:
     [
         *("my property", "Hmmmm", "shhhh!", "Noooo", "10:00", "why fly by my gym", "strengths", "a", "I", "rhythm"),
         *("привет", "你好吗", "größte", "asdf is no word", "power", "liberty"),
+        "hello asdf",  # one half is not more than half
         *OTHERS.values(),
     ],
 )
