@@ -1,4 +1,4 @@
-"""An LSTM over texts of different lengths; its values are checked step by step in test_deepmoji_module.py."""
+"""An LSTM over texts of different lengths; its values are checked step by step in test_deepmoji.py."""
 
 from __future__ import annotations
 

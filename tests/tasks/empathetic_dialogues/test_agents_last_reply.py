@@ -1,4 +1,4 @@
-"""The teacher of Lee et al.'s test prompts: one item per conversation. test_ed_teachers.py describes the files."""
+"""The teacher of Lee et al.'s test prompts: one item per conversation. test_agents.py describes the files."""
 
 from __future__ import annotations
 
