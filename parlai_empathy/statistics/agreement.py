@@ -353,8 +353,8 @@ def _balanced(rows: Rows) -> Rows:
     counts = [len(row) for row in rated]
     if min(counts) < max(counts):
         raise NotComputableError(
-            f"no Fleiss' kappa: items have {min(counts)} to {max(counts)} ratings each: use Krippendorff's alpha, "
-            "which allows any number"
+            f"no Fleiss' kappa: items have {min(counts)} to {max(counts)} ratings each: "
+            "use Krippendorff's alpha, which allows any number"
         )
     return rated
 
