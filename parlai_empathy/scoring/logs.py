@@ -56,10 +56,12 @@ def read_replies_log(path: str | Path) -> list[LoggedReply]:
 
 
 def _check_characters(one: LoggedReply, path: Path) -> None:
-    """Check that all texts can be encoded: escapes can produce lone surrogates."""
+    """Check that all texts can be encoded and all names stored: escapes can produce lone surrogates and nulls."""
     texts = (one.reply, *one.context, *one.references, one.emotion or "", one.system, one.item, one.no_answer)
     if has_half_characters("".join(texts)):
         raise DataError(f"{path}, line {one.line}: a text contains half a character (a lone surrogate): write it whole")
+    if "\0" in one.system + one.item:  # not every store can hold it
+        raise DataError(f"{path}, line {one.line}: the item or system has a null character in its name: leave it out")
 
 
 def _begun(lines: Lines) -> list[tuple[int, str]]:

@@ -68,6 +68,13 @@ def test_log_format_is_detected(tmp_path: Path, name: str, content: str | bytes)
             b'{"reply": "a", "context": ["b", "\\ude00"]}\n',
             ", line 1: a text contains half a character (a lone surrogate): write it whole",
         ),
+        *(
+            (
+                b'{"reply": "a"}\n{"reply": "b", "%s": "a\\u0000b"}\n' % name,
+                ", line 2: the item or system has a null character in its name: leave it out",
+            )
+            for name in (b"item", b"system")
+        ),
     ],
 )
 def test_invalid_log_error_names_the_file(tmp_path: Path, content: bytes, message: str) -> None:
