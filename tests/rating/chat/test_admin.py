@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from markup import landmarks
 from starlette.testclient import TestClient
 
 from parlai_empathy.rating.chat.settings import ChatSettings
@@ -46,6 +47,11 @@ def test_counts_are_live(talked: Any) -> None:
     first, second = talked.desk.raters()
     assert re.search(rf"{first.id} \S+ \S+ (UTC )?1 2 \N{{EN DASH}} ", words(boss.page))
     assert re.search(rf"{second.id} \S+ \S+ (UTC )?0 1 1 ", words(boss.page))
+
+
+def test_landmarks_have_names_of_their_own(talked: Any) -> None:
+    found = landmarks(talked.admin().page)
+    assert found == ["Conversations", "Table of conversations", "Export", "People", "Table of people"]
 
 
 def test_excluded_people_are_not_counted(talked: Any) -> None:

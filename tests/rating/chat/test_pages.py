@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from markup import text_boxes
 from remembering_agent import RememberingAgent, StreamingAgent
 from tiny_studies import LIKERT
 
@@ -218,6 +219,14 @@ def test_longest_answers_in_multibyte_characters_are_accepted(
     assert {row["question"]: row["text"] for row in rating_rows(served.desk.store, "herons")} == answers
 
 
+def test_text_boxes_follow_the_direction_of_their_language(serve_chat: Serve) -> None:
+    visitor = serve_chat().visitor()
+    visitor.say("Hello")
+    comment, message = text_boxes(visitor.page)
+    assert 'dir="auto"' in comment
+    assert 'dir="auto"' in message
+
+
 def test_empty_answer_is_shown_as_silence(serve_chat: Serve) -> None:
     visitor = serve_chat().visitor()
     assert visitor.say("SILENT") == ["SILENT", "<em>(says nothing)</em>"]
@@ -257,9 +266,9 @@ def test_marks_and_comments_are_stored_as_ratings(serve_chat: Serve) -> None:
     visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-comment": "It repeats me."})
     visitor.post("/mark", talk=visitor.hidden("talk"), turn="2", **{"q-good": "yes"})
     rows = list(rating_rows(served.desk.store, "free"))
-    assert [(row["item"].partition("#")[2], row["question"], row["text"]) for row in rows] == [
-        ("2", "comment", "It repeats me."),
-        ("2", "good", "yes"),
+    assert [(row["turn"], row["question"], row["text"]) for row in rows] == [
+        (2, "comment", "It repeats me."),
+        (2, "good", "yes"),
     ]
     page = visitor.load()
     assert 'value="yes" aria-pressed="true"' in page
@@ -483,11 +492,9 @@ def test_conversation_ends_only_with_its_required_marks(
         visitor.post("/judge", talk=talk, **{"q-liking": "4"})
     assert next(iter(served.desk.raters())).done == 1
     marks = {
-        row["item"].split("#")[1]: row["rating"]
-        for row in rating_rows(served.desk.store, "herons")
-        if row["question"] == "good"
+        row["turn"]: row["rating"] for row in rating_rows(served.desk.store, "herons") if row["question"] == "good"
     }
-    assert marks == {"2": 3, "4": 5}
+    assert marks == {2: 3, 4: 5}
 
 
 def test_conversation_without_judgement_has_a_minimum_length_too(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from collecting_lab import EVIL, Lab, describe, judge, meet, prompt_form, said, say, talk
+from markup import landmarks, text_boxes
 from web_visitor import Visitor
 
 from parlai_empathy.errors import OptionError
@@ -107,6 +108,19 @@ def test_earned_code_and_link_are_kept_if_people_go_on(lab: Make, tmp_path: Path
     assert is_shown("You have left this meeting")
     assert "The other person has left" in second.get("/talk").words
     assert "code" not in second.page.words
+
+
+def test_landmarks_of_the_admin_page_have_names_of_their_own(lab: Make) -> None:
+    assert landmarks(lab().admin().page.text) == [
+        *("Now", "Table of counts", "Export", "People", "Table of people", "Emotions", "Table of emotions"),
+    ]
+
+
+def test_text_boxes_follow_the_direction_of_their_language(lab: Make) -> None:
+    site = lab()
+    for visitor in (site.person(), site.pair()[0]):
+        (box,) = text_boxes(visitor.page.text)
+        assert 'dir="auto"' in box
 
 
 def test_listener_does_not_see_the_prompt(lab: Make) -> None:

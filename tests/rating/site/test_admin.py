@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markup import landmarks
 from rating_site_lab import SECRET, TOKEN, answers_of, item_of
 
 from parlai_empathy.errors import OptionError
@@ -34,6 +35,12 @@ def test_admin_page_shows_live_counts(lab: Make) -> None:
     assert "A 1 4 0 1 1 1 B 0 4 1 0 0 0" in words or "A 0 4 1 0 0 0 B 1 4 0 1 1 1" in words
     assert "1 in all, 0 excluded." in words
     assert "1 of 10" in words
+
+
+def test_landmarks_have_names_of_their_own(lab: Make) -> None:
+    site = lab(systems="A", items=2)
+    site.rater()
+    assert landmarks(site.admin().page.text) == ["Ratings", "Table of ratings", "Export", "Raters", "Table of raters"]
 
 
 def test_progress_counts_items_of_earlier_versions(lab: Make, tmp_path: Path) -> None:
