@@ -103,10 +103,15 @@ class Plan:
         return self.folder / "work"
 
 
-def curate(plan: Plan, finish: Callable[[Curated], object] = lambda curated: None) -> Curated:
+def curate(
+    plan: Plan,
+    finish: Callable[[Curated], object] = lambda curated: None,
+    discard: Callable[[], object] = lambda: None,
+) -> Curated:
     """Write ``red.parquet``.
 
     :param finish: called with the result before another run may write to the folder.
+    :param discard: called just before ``red.parquet`` is replaced, to remove what describes the former one.
     :raises DataError: if no dump holds a post, another run writes to the folder, or the folder cannot be written to.
     :raises OptionError: if DuckDB's memory limit is too low, or for an engine that does not start.
     :raises MissingDependencyError: if the engine is not installed.
@@ -116,12 +121,12 @@ def curate(plan: Plan, finish: Callable[[Curated], object] = lambda curated: Non
     with locked(plan.work):
         opened = open_engine(plan.engine, plan.work / "engine", plan.memory, plan.threads, plan.spark_master)
         with closing(opened) as engine, stoppable(), clear_errors(plan.memory, plan.folder):
-            curated = _curate(plan, engine)
+            curated = _curate(plan, engine, discard)
         finish(curated)
     return curated
 
 
-def _curate(plan: Plan, engine: Engine) -> Curated:
+def _curate(plan: Plan, engine: Engine, discard: Callable[[], object]) -> Curated:
     parts = unpack(plan.dumps, plan.work / "posts", plan.memory, plan.threads)
     if not any(part.account.lines - sum(part.account.bad.values()) for part in parts):
         raise DataError(f"{', '.join(map(str, plan.dumps))}: no line is a post: {_reasons(parts)}")
@@ -138,7 +143,7 @@ def _curate(plan: Plan, engine: Engine) -> Curated:
     fates["more than the other class has"] = sum(chosen.ends) - 2 * chosen.each
     fates["chosen"] = 2 * chosen.each
     posts = chosen_posts(engine, plan.recipe, measures, plan.negatives, plan.with_ids)
-    sources = write(posts, plan.folder / FILE, plan.with_ids)
+    sources = write(posts, plan.folder / FILE, plan.with_ids, discard)
     return Curated(
         [part.account for part in parts],
         {name: count for name, count in fates.items() if count},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -178,19 +178,22 @@ def schema(with_ids: bool) -> Any:
     return pyarrow.schema([*columns, *([("id", pyarrow.string())] if with_ids else [])])
 
 
-def write(tables: Iterator[Any], file: Path, with_ids: bool) -> Counter[str]:
+def write(
+    tables: Iterator[Any], file: Path, with_ids: bool, discard: Callable[[], object] = lambda: None
+) -> Counter[str]:
     """Write the posts to ``file``, atomically.
 
+    :param discard: called when all are written, just before ``file`` is replaced.
     :returns: the number of posts by source.
     """
     import pyarrow.parquet as parquet
 
     sources = Counter[str]()
-    with (
-        whole_file(file) as unfinished,
-        parquet.ParquetWriter(unfinished, schema(with_ids), compression="zstd", write_page_checksum=True) as writer,
-    ):
-        for table in tables:
-            writer.write_table(table)
-            sources.update(table["source"].to_pylist())
+    options: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True}
+    with whole_file(file) as unfinished:
+        with parquet.ParquetWriter(unfinished, schema(with_ids), **options) as writer:
+            for table in tables:
+                writer.write_table(table)
+                sources.update(table["source"].to_pylist())
+        discard()
     return sources

@@ -1,4 +1,4 @@
-"""Removes files of a folder's former report, which the next report may not overwrite."""
+"""Removes a folder's former report, or those of its files that the next report may not overwrite."""
 
 from __future__ import annotations
 
@@ -6,7 +6,20 @@ import json
 import re
 from pathlib import Path
 
+from parlai_empathy.files.turns import own_turn
+
 _WRITTEN = re.compile(r"items\.jsonl|[^/\\\0]+\.png|tables/[^/\\\0]+\.csv")
+
+
+def remove_report(folder: Path) -> None:
+    """Remove a report from an existing folder; last of all ``report.json``, which lists its files.
+
+    :raises OSError: if a file cannot be removed.
+    """
+    with own_turn(folder):
+        remove_previous(folder)
+        for name in ("report.md", "report.html", "report.json"):
+            (folder / name).unlink(missing_ok=True)
 
 
 def remove_previous(folder: Path) -> None:

@@ -284,13 +284,13 @@ def test_second_run_in_same_folder_is_refused_and_leaves_the_first_alone(
     monkeypatch: pytest.MonkeyPatch,
     assert_one_line: OneLine,
 ) -> None:
-    def with_a_second(plan: Plan, engine: Engine) -> Curated:
+    def with_a_second(plan: Plan, engine: Engine, discard: Callable[[], object]) -> Curated:
         (kept := plan.work / "engine" / "spilled").touch()
         with pytest.raises(DataError) as caught:
             run(dumps, tmp_path)
         assert_one_line(caught.value, f"another run writes to {tmp_path / 'work'}: wait for it to end")
         assert kept.exists()
-        return first(plan, engine)
+        return first(plan, engine, discard)
 
     first = curate._curate
     monkeypatch.setattr(curate, "_curate", with_a_second)
@@ -498,7 +498,7 @@ def dying(tables):
 
 if moment == "write":
     write = curate.write
-    curate.write = lambda tables, file, with_ids: write(dying(tables), file, with_ids)
+    curate.write = lambda tables, *others: write(dying(tables), *others)
 recipe = {"toxic_above": 0.99}
 run([*map(Path, dumps)], Path(out), emotion=Dying("emotion"), toxicity=Dying("toxicity"), recipe=recipe)
 """

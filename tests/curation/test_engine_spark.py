@@ -51,7 +51,7 @@ def both(spark: Engine, dumps: list[Path], folder: Path, **options: Any) -> tupl
     """Curate the same dumps with DuckDB and Spark, in two folders."""
     recipe = options.pop("recipe", {"kappa": KAPPA})
     plan = Plan(dumps, folder / "spark", Recipe(**recipe), with_ids=True, memory="1GB", threads=1, **options)
-    return run(dumps, folder / "duckdb", recipe=recipe, **options), _curate(plan, spark)
+    return run(dumps, folder / "duckdb", recipe=recipe, **options), _curate(plan, spark, lambda: None)
 
 
 def assert_same(folder: Path, duckdb: Curated, spark: Curated) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.reports.plots import Bars
-from parlai_empathy.reports.previous_report import remove_previous
+from parlai_empathy.reports.previous_report import remove_previous, remove_report
 from parlai_empathy.reports.report import Report, Table
 
 BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180]})
@@ -28,6 +28,16 @@ def test_only_files_of_previous_report_are_removed(tmp_path: Path) -> None:
     remove_previous(tmp_path)
     assert below(tmp_path) == sorted([*REPORT, "mine.png", "notes.jsonl", "tables/mine.csv"])
     remove_previous(tmp_path)
+
+
+def test_whole_report_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    Report("r", [Table("t", ["x"], [])], [BARS], [{"id": 1}]).save(tmp_path)
+    (tmp_path / "mine.md").write_text("x")
+    remove_report(tmp_path)
+    assert below(tmp_path) == ["mine.md"]
+    (tmp_path / "report.md").write_text("of a report that was being saved when its process was killed")
+    remove_report(tmp_path)
+    assert below(tmp_path) == ["mine.md"]
 
 
 def test_new_report_replaces_previous_one(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from PIL import Image
 from pyarrow import parquet
 from tiny_dumps import KAPPA, LARGE, lines, plainly, random_posts, records, write_dump
 
+from parlai_empathy.curation import selection
 from parlai_empathy.curation.curate import Curated, Plan
 from parlai_empathy.errors import DataError, ModelFileError, NotComputableError, OptionError
 from parlai_empathy.reports.red import data_card
@@ -211,6 +212,27 @@ def test_card_is_written_before_another_run_may_write(
     assert len(records(tmp_path / "red")) == curated.fates["chosen"]
     work = tmp_path / "red" / "work"
     assert refused == [f"another run writes to {work}: wait for it to end, or name another folder with --out"]
+
+
+def test_new_data_set_never_lies_beside_the_card_of_another(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that ends between the two leaves no card."""
+
+    def stop(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    curate(dump, out := tmp_path / "red")
+    content, card = (out / "red.parquet").read_bytes(), (out / "report.md").read_text()
+    monkeypatch.setattr(selection, "_negatives", stop)
+    with pytest.raises(SystemExit):
+        curate(dump, out, seed=1, negative_samples=0.5)
+    assert ((out / "red.parquet").read_bytes(), (out / "report.md").read_text()) == (content, card)
+    monkeypatch.setattr(runs, "data_card", stop)
+    with pytest.raises(SystemExit):
+        curate(dump, out, seed=1)
+    assert (out / "red.parquet").read_bytes() != content
+    assert [path.name for path in out.rglob("*") if path.is_file() and "work" not in path.parts] == ["red.parquet"]
 
 
 def test_help_shows_default_constants_and_options(capsys: pytest.CaptureFixture[str]) -> None:

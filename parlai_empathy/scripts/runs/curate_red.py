@@ -11,6 +11,7 @@ from parlai_empathy.curation.curate import FILE, Curated, Plan, curate
 from parlai_empathy.curation.text_scores import TextScorer
 from parlai_empathy.errors import OptionError
 from parlai_empathy.files.user_path import user_path
+from parlai_empathy.reports.previous_report import remove_report
 from parlai_empathy.reports.red import data_card
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
@@ -26,7 +27,11 @@ def run(opt: Opt) -> Curated:
     """Write the data set and its card."""
     plan = _plan(opt)
     try:
-        curated = curate(plan, lambda curated: data_card(curated, plan).show(plan.folder))
+        curated = curate(
+            plan,
+            finish=lambda curated: data_card(curated, plan).show(plan.folder),
+            discard=lambda: remove_report(plan.folder),
+        )
     except KeyboardInterrupt:
         raise stopped("Run the same command again to resume.") from None
     added = f" and {sum(curated.added.values()):,} negative samples" if curated.added else ""
