@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import parlai.utils.logging as logging
 import torch
+import torch.distributed as dist
 from parlai.core.message import Message
 from parlai.core.opt import Opt
-from parlai.utils.distributed import is_primary_worker
+from parlai.utils.distributed import is_distributed, is_primary_worker, num_workers
 from torch import Tensor
 from tqdm import tqdm
 
@@ -88,15 +89,26 @@ class HardNegatives:
     def draw(self, observations: Sequence[Message], count: int, draw: random.Random) -> list[list[str]]:
         """Draw ``count`` wrong replies per observation, excluding all true replies: the batch shares its negatives.
 
+        With several processes these are the true replies of all of them, which must call this together.
+
         An example that was not seen when they were mined gets none.
         """
-        true = {obs["labels"][0] for obs in observations}
+        true = set(_everyones([obs["labels"][0] for obs in observations]))
         found = []
         for obs in observations:
             wrong = [self.replies[place] for place in self.places.get(_key(obs), ())]
             wrong = [text for text in wrong if text not in true]
             found.append(draw.sample(wrong, min(count, len(wrong))))
         return found
+
+
+def _everyones(texts: list[str]) -> list[str]:
+    """Return the texts of all processes."""
+    if not is_distributed():
+        return texts
+    parts: list[Any] = [None] * num_workers()
+    dist.all_gather_object(parts, texts)
+    return [text for part in parts for text in part]
 
 
 def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:

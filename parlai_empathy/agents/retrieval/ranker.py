@@ -122,6 +122,9 @@ class PoolRanker(Remembering, TorchRankerAgent):
         valid = [obs for obs in obs_batch if self.is_valid(obs)]
         batch.observations = valid
         if valid and not batch.is_training:
+            if batch.labels is not None and None in batch.labels:
+                warn_once("some examples have no true reply: their batches have no loss, no rank and no AVG BLEU")
+                batch.labels = batch.label_vec = None
             lists = [list(obs.get("label_candidates") or []) for obs in valid]
             batch.candidates = lists if all(lists) else None
             sources = {obs.get("candidates_source", "task") for obs in valid}

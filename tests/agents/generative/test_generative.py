@@ -86,7 +86,7 @@ def test_same_seed_gives_same_weights(tmp_path: Path) -> None:
 
 def test_killed_training_resumes_from_checkpoint(tmp_path: Path) -> None:
     """``kill -9`` after the first checkpoint: the second run resumes epochs, updates, learning rate and moments."""
-    kill_a_training(TINY, tmp_path / "model")
+    kill_a_training({**TINY, **SIZES}, tmp_path / "model")
     checkpoint = torch.load(tmp_path / "model.checkpoint", weights_only=False)
     assert checkpoint["number_training_updates"] > 0
     assert checkpoint["optimizer"]["state"]

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
 from parlai.core.message import Message
 from parlai.scripts.train_model import TrainModel
 
@@ -42,6 +44,21 @@ def test_true_replies_of_the_batch_are_never_drawn() -> None:
         drawn = NEGATIVES.draw(batch, 2, random.Random(seed))
         assert set(drawn[0]) == {"When was it?", "I see."}
         assert drawn[1] == ["I see."]
+
+
+def draw_as_one_of_two(rank: int, folder: str) -> None:
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    batch = [[example("I fell.", "Oh no!")], [example("I won.", "Well done!")]][rank]
+    drawn = [NEGATIVES.draw(batch, 2, random.Random(seed))[0] for seed in range(20)]
+    torch.save(sorted({text for texts in drawn for text in texts}), f"{folder}/{rank}.pt")
+    dist.destroy_process_group()
+
+
+def test_true_replies_of_other_processes_are_never_drawn(tmp_path: Path) -> None:
+    """The processes share their negatives as well."""
+    mp.spawn(draw_as_one_of_two, args=(str(tmp_path),), nprocs=2)
+    assert torch.load(tmp_path / "0.pt") == ["I see.", "When was it?"]
+    assert torch.load(tmp_path / "1.pt") == ["I see."]
 
 
 def test_mining_negatives_leaves_the_model_in_training_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

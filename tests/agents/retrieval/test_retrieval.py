@@ -304,6 +304,16 @@ def test_task_without_candidates_ranks_the_batch(model_file: Path, tmp_path: Pat
     assert str(float(report["p_at_1_100_shuffled"])) == "nan", "six examples are too few for P@1,100: no number, not 0"
 
 
+def test_batch_with_an_example_without_reply_is_answered_but_not_measured(model_file: Path) -> None:
+    agent = load(model_file, datatype="valid")
+    candidates = ["How great.", "Oh no.", "Hm?"]
+    said = [{"text": text, "label_candidates": candidates} for text in ("We won!", "I lost my dog.")]
+    alone = [agent.batch_act(observed(agent, each))[0]["text"] for each in said]
+    replies = agent.batch_act(observed(agent, {**said[0], "eval_labels": ["How great."]}, said[1]))
+    assert [reply["text"] for reply in replies] == alone
+    assert not {"avg_bleu", "hits@1", "rank", "loss", "p_at_1_100_shuffled"} & set(agent.report())
+
+
 @pytest.mark.parametrize("source", ["inline", "batch"])
 def test_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Path, source: str) -> None:
     """Alone it would always be ranked first; the seventh of seven, in batches of two, is excluded."""
