@@ -16,7 +16,7 @@ STORE = "ratings.db"
 """The default store."""
 
 COUNTRIES = ("AT", "AU", "CA", "CH", "DE", "ES", "EU", "FR", "GB", "IE", "IN", "NL", "NZ", "US")
-"""The countries of ``chat/help_lines.yaml``, repeated here because reading it would slow down every
+"""The countries of ``talking/help_lines.yaml``, repeated here because reading it would slow down every
 ``parlai --help``."""
 
 TESTS = ("ranks", "permutation")

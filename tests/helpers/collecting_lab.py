@@ -8,15 +8,15 @@ from typing import Any
 
 from web_visitor import Page, Visitor
 
-from parlai_empathy.rating.chat.help_lines import notice_for
 from parlai_empathy.rating.collecting.collection import Collection
-from parlai_empathy.rating.collecting.help_notice import between_people
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.site import collect_site
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.storage.store import open_store
 from parlai_empathy.rating.study.study_file import read_study
+from parlai_empathy.rating.talking.help_lines import notice_for
+from parlai_empathy.rating.talking.notices import between_people
 from parlai_empathy.rating.web.limits import Limits, Rate
 
 SECRET = b"a secret for the tests, of some length"

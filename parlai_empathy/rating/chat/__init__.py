@@ -4,8 +4,8 @@ A conversation is an item of a study of kind ``chat`` (:mod:`parlai_empathy.rati
 judgements are kept in the ratings store, so a reload or a restart loses nothing. The model is a ParlAI agent. Each
 conversation has its own clone of it (:mod:`~parlai_empathy.rating.chat.partner`), which replies in a thread
 (:mod:`~parlai_empathy.rating.chat.replies`), so that the pages (:mod:`~parlai_empathy.rating.chat.pages`) never wait.
-If a message mentions suicide or self-harm (:mod:`~parlai_empathy.rating.chat.distress`), a notice with help lines
-comes before the reply (:mod:`~parlai_empathy.rating.chat.help_lines`).
+If a message mentions suicide or self-harm, a notice with help lines comes before the reply
+(:mod:`parlai_empathy.rating.talking`).
 :func:`~parlai_empathy.rating.chat.site.chat_site` assembles the site.
 
 ==================== ==================================================================================================

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from parlai_empathy.rating.chat.talk import DISTRESS
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.outcomes import ArmCount, Rater
 from parlai_empathy.rating.storage.database import Transaction
 from parlai_empathy.rating.study.study import RATER
+from parlai_empathy.rating.talking.messages import DISTRESS
 
 _WRITTEN = """FROM rating_messages AS m JOIN rating_assignments AS a ON a.id = m.assignment
     WHERE a.study = :study AND m.speaker = :speaker"""

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.chat.distress import speaks_of_self_harm
-from parlai_empathy.rating.chat.events import REST, event
 from parlai_empathy.rating.chat.replies import Replies, Reply
 from parlai_empathy.rating.chat.settings import ChatSettings
-from parlai_empathy.rating.chat.talk import DISTRESS, Talk, problem_of, records_of, talk_of
+from parlai_empathy.rating.chat.talk import Talk, records_of, talk_of
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.earlier_answers import given
 from parlai_empathy.rating.desk.outcomes import Assignment, Nothing, Outcome
@@ -22,7 +20,10 @@ from parlai_empathy.rating.site.entry import arrive, farewell, new_rater, rater_
 from parlai_empathy.rating.site.fields import fields_of, sent, sent_partially
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.study.study import RATER
+from parlai_empathy.rating.talking.distress import speaks_of_self_harm
+from parlai_empathy.rating.talking.messages import DISTRESS, problem_of
 from parlai_empathy.rating.web.error_pages import Refusal, too_many
+from parlai_empathy.rating.web.events import REST, event
 from parlai_empathy.rating.web.limits import Gate
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit

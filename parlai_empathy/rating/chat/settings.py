@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parlai_empathy.rating.chat.help_lines import Notice
+from parlai_empathy.rating.talking.messages import OFTEN
+from parlai_empathy.rating.talking.notices import Notice
 from parlai_empathy.rating.web.limits import Rate
-
-OFTEN = Rate(per_minute=20, at_once=8)
-"""The default rate limit for one visitor's messages."""
 
 
 @dataclass(frozen=True)

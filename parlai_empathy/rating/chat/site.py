@@ -40,7 +40,7 @@ def chat_site(
     site = Site(
         desk.study.title,
         secret,
-        folders=[_HERE, _HERE.parent / "site"],
+        folders=[_HERE, _HERE.parent / "talking", _HERE.parent / "site"],
         limits=limits,
         longest_form=longest_form(desk.study.page_questions, *marks, text=settings.longest),
     )

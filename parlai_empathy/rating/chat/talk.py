@@ -13,9 +13,7 @@ from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.site.fields import PREFIX, Option, options_of
 from parlai_empathy.rating.study.questions import FreeText, Question
 from parlai_empathy.rating.study.study import RATER
-
-DISTRESS = "distress"
-"""Key in a message's details: the message mentions self-harm."""
+from parlai_empathy.rating.talking.messages import DISTRESS
 
 
 class Feeling(NamedTuple):
@@ -124,17 +122,6 @@ def talk_of(desk: Desk, found: Assignment, is_under_way: bool = False) -> Talk:
     turns = tuple(_turn(desk, said, place, marks) for place in range(len(said)))
     is_waiting = bool(turns) and turns[-1].is_own  # a reply that has just ended is one of the turns
     return Talk(found.id, turns, desk.study.least_turns, desk.study.most_turns, is_under_way and is_waiting)
-
-
-def problem_of(text: str, longest: int) -> str:
-    """Return what is wrong with a message, for whoever wrote it; empty if nothing is."""
-    if not text:
-        return "Write something first."
-    if len(text) > longest:
-        return f"Write at most {longest:,} characters; this is {len(text):,}."
-    if "\0" in text:
-        return "This contains a character that cannot be stored. Write it without that character."
-    return ""
 
 
 def records_of(desk: Desk, rater: str) -> list[dict[str, object]]:

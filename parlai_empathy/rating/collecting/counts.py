@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
-from parlai_empathy.rating.chat.distress import speaks_of_self_harm
-from parlai_empathy.rating.chat.talk import DISTRESS
 from parlai_empathy.rating.collecting.collection import BROKEN, OPEN, OVER
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.storage.database import Row, Transaction
+from parlai_empathy.rating.talking.distress import speaks_of_self_harm
+from parlai_empathy.rating.talking.messages import DISTRESS
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
 

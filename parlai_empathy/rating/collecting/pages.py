@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import parlai.utils.logging as logging
 
-from parlai_empathy.rating.chat.distress import speaks_of_self_harm
-from parlai_empathy.rating.chat.talk import DISTRESS, problem_of
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.collecting.notifications import Bells
 from parlai_empathy.rating.collecting.place import Place, Stage
@@ -24,6 +22,8 @@ from parlai_empathy.rating.desk.outcomes import Outcome
 from parlai_empathy.rating.site.entry import farewell, rater_of
 from parlai_empathy.rating.site.fields import fields_of, sent
 from parlai_empathy.rating.site.parts import Parts
+from parlai_empathy.rating.talking.distress import speaks_of_self_harm
+from parlai_empathy.rating.talking.messages import DISTRESS, problem_of
 from parlai_empathy.rating.web.error_pages import too_many
 from parlai_empathy.rating.web.limits import Gate
 from parlai_empathy.rating.web.threads import in_thread

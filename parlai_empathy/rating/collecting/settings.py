@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parlai_empathy.rating.chat.settings import OFTEN
-from parlai_empathy.rating.collecting.help_notice import PeoplesNotice
 from parlai_empathy.rating.collecting.lobby import PATIENCE
+from parlai_empathy.rating.talking.messages import OFTEN
+from parlai_empathy.rating.talking.notices import PeoplesNotice
 from parlai_empathy.rating.web.limits import Rate
 
 

@@ -47,7 +47,7 @@ def collect_site(
     site = Site(
         desk.study.title,
         secret,
-        folders=[_HERE, _HERE.parent / "chat", _HERE.parent / "site"],
+        folders=[_HERE, _HERE.parent / "talking", _HERE.parent / "site"],
         limits=limits,
         longest_form=longest_form(desk.study.questions, text=LONGEST),
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parlai_empathy.rating.chat.talk import DISTRESS
 from parlai_empathy.rating.collecting.collection import Conversation
 from parlai_empathy.rating.collecting.meeting import Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt
 from parlai_empathy.rating.desk.messages import Said
+from parlai_empathy.rating.talking.messages import DISTRESS
 
 
 @dataclass(frozen=True)

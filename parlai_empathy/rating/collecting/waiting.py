@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from parlai_empathy.errors import StoreError
-from parlai_empathy.rating.chat.events import REST, event
 from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.collecting.notifications import Bells
 from parlai_empathy.rating.collecting.place import Place, Stage
+from parlai_empathy.rating.web.events import REST, event
 from parlai_empathy.rating.web.threads import in_thread
 
 _LOG = logging.getLogger(__name__)

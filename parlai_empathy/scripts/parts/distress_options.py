@@ -11,7 +11,7 @@ from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.names import COUNTRIES
 
 if TYPE_CHECKING:
-    from parlai_empathy.rating.chat.help_lines import Notice
+    from parlai_empathy.rating.talking.notices import Notice
 
 
 def add_distress(parser: ParlaiParser, before: str) -> None:
@@ -46,7 +46,7 @@ def notice_of(opt: Opt) -> Notice | None:
 
     :raises OptionError: if there are no services for the country, or the file cannot be read.
     """
-    from parlai_empathy.rating.chat.help_lines import notice_for
+    from parlai_empathy.rating.talking.help_lines import notice_for
 
     if opt["distress_notice"] == "off":
         return None

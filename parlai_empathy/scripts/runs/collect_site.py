@@ -8,7 +8,6 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.collecting.help_notice import between_people
 from parlai_empathy.rating.collecting.settings import CollectSettings
 from parlai_empathy.rating.collecting.site import collect_site
 from parlai_empathy.rating.desk.desk import Desk
@@ -16,6 +15,7 @@ from parlai_empathy.rating.site.admin_access import admin_token
 from parlai_empathy.rating.storage.store import open_store
 from parlai_empathy.rating.study.study import Study
 from parlai_empathy.rating.study.study_file import read_study
+from parlai_empathy.rating.talking.notices import between_people
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve

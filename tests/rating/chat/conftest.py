@@ -22,7 +22,6 @@ from parlai.core.params import ParlaiParser
 from remembering_agent import RememberingAgent
 
 from parlai_empathy.language_models.echo import EchoModel
-from parlai_empathy.rating.chat.help_lines import notice_for
 from parlai_empathy.rating.chat.partner import Partner
 from parlai_empathy.rating.chat.replies import Emotions, Replies
 from parlai_empathy.rating.chat.settings import ChatSettings
@@ -31,6 +30,7 @@ from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.storage.store import open_store
 from parlai_empathy.rating.study.study import Study
 from parlai_empathy.rating.study.study_file import read_study
+from parlai_empathy.rating.talking.help_lines import notice_for
 from parlai_empathy.rating.web.limits import Limits, Rate
 
 FREE = Path(__file__).parents[3] / "parlai_empathy" / "rating" / "chat" / "free.yaml"

@@ -14,13 +14,13 @@ from markup import landmarks, text_boxes
 from web_visitor import Visitor
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.chat.distress import speaks_of_self_harm
 from parlai_empathy.rating.collecting import counts
 from parlai_empathy.rating.collecting.lobby import PATIENCE, Lobby
 from parlai_empathy.rating.collecting.place import Place, Stage
 from parlai_empathy.rating.collecting.site import collect_site
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.study.study_file import read_study
+from parlai_empathy.rating.talking.distress import speaks_of_self_harm
 from parlai_empathy.tasks.empathetic_dialogues.reader import SelfEvaluation, read_empathetic_dialogues
 
 Make = Callable[..., Lab]

@@ -13,11 +13,11 @@ from collecting_lab import Lab, say
 from web_visitor import Visitor
 
 from parlai_empathy.errors import StoreError
-from parlai_empathy.rating.chat.events import REST
 from parlai_empathy.rating.collecting import waiting
 from parlai_empathy.rating.collecting.notifications import Bells
 from parlai_empathy.rating.collecting.waiting import Listening
 from parlai_empathy.rating.web import serving
+from parlai_empathy.rating.web.events import REST
 
 Make = Callable[..., Lab]
 

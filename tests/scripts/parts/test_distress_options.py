@@ -8,7 +8,7 @@ import pytest
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.chat.help_lines import Notice
+from parlai_empathy.rating.talking.notices import Notice
 from parlai_empathy.scripts.parts.distress_options import add_distress, notice_of
 
 

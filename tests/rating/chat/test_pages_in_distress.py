@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from parlai_empathy.rating.chat.help_lines import notice_for
+from parlai_empathy.rating.talking.help_lines import notice_for
 
 Serve = Callable[..., Any]
 MESSAGE = "I don't want to live anymore."

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.rating.chat import help_lines
-from parlai_empathy.rating.chat.help_lines import notice_for
 from parlai_empathy.rating.names import COUNTRIES
+from parlai_empathy.rating.talking import help_lines
+from parlai_empathy.rating.talking.help_lines import notice_for
 
 NUMBERS = {
     "US": ("988", "911"),

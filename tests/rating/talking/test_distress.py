@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.rating.chat.distress import plain, speaks_of_self_harm
-from parlai_empathy.rating.chat.distress_words import KEY_WORDS
+from parlai_empathy.rating.talking.distress import plain, speaks_of_self_harm
+from parlai_empathy.rating.talking.distress_words import KEY_WORDS
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
 SEEN = """

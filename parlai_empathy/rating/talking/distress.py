@@ -16,7 +16,7 @@ import functools
 import re
 import unicodedata
 
-from parlai_empathy.rating.chat.distress_words import DENIALS, IDIOMS, KEY_WORDS, PATTERNS, TURNS
+from parlai_empathy.rating.talking.distress_words import DENIALS, IDIOMS, KEY_WORDS, PATTERNS, TURNS
 
 _LOOKALIKES = str.maketrans("013457@$!|", "oieastasii")
 _APOSTROPHES = re.compile("['\u2018\u2019\u02bc\uff07`\u00b4]")

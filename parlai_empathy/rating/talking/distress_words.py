@@ -1,4 +1,4 @@
-"""The patterns of :mod:`~parlai_empathy.rating.chat.distress`. They are matched against a text in its plain form."""
+"""The patterns of :mod:`~parlai_empathy.rating.talking.distress`. They are matched against a text in its plain form."""
 
 from __future__ import annotations
 

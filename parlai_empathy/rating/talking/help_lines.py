@@ -4,61 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import yaml
 
 from parlai_empathy.errors import OptionError, one_line
+from parlai_empathy.rating.talking.notices import Notice, Service
 
 _ADDRESS = re.compile(r"https?://[\w.-]+(?:[/:?#]\S*)?")
 _FILE = Path(__file__).with_name("help_lines.yaml")
-
-
-@dataclass(frozen=True)
-class Service:
-    """A service that listens to people in distress.
-
-    :param how: how to reach it, in words.
-    :param link: its web page; empty if there is none.
-    """
-
-    name: str
-    how: str
-    link: str = ""
-
-    @property
-    def site(self) -> str:
-        """The host of its web page, without ``www.``."""
-        return (urlsplit(self.link).hostname or "").removeprefix("www.")
-
-
-@dataclass(frozen=True)
-class Notice:
-    """What somebody who may be in distress is shown before the model's reply.
-
-    :param services: those of their country.
-    :param emergency: the number to call in danger, in words.
-    """
-
-    services: tuple[Service, ...]
-    emergency: str
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The notice as plain sentences, without the services."""
-        return (
-            "What you wrote sounds as if you, or somebody you know, may be thinking of suicide or of self-harm.",
-            "You are talking with a program, not with a person. It cannot understand how you are, and it cannot get "
-            "help for you. These people will listen:",
-        )
-
-    @property
-    def danger(self) -> str:
-        """The notice's last sentence, which follows the services."""
-        return f"If somebody is in danger right now, call {self.emergency}."
 
 
 def notice_for(country: str | None = None, file: Path = _FILE) -> Notice:
