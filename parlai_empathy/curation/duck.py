@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -88,4 +90,6 @@ def _library() -> Any:
 
 
 def _reason(error: Exception) -> str:
+    if number := re.search(r'"errno": ?"(\d+)"', str(error)):  # DuckDB puts the system's error into JSON
+        return os.strerror(int(number[1]))
     return getattr(error, "strerror", None) or str(error).splitlines()[0]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from full_disk import full_disk
 
 from parlai_empathy.curation.duck import clear_errors, connect, stoppable
 from parlai_empathy.errors import DataError, MissingDependencyError, OptionError
@@ -57,6 +58,10 @@ def test_out_of_memory_raises_option_error(tmp_path: Path, assert_one_line: OneL
         (OSError(errno.EROFS, "Read-only file system", "/there/a"), "/there/a cannot be written (Read-only"),
         (OSError("[Errno 28] Error writing bytes"), "out cannot be written ([Errno 28] Error writing bytes)"),
         (duckdb.IOException("IO Error: Could not write file\nmore"), "out cannot be written (IO Error: Could not"),
+        (
+            duckdb.IOException(f'IO Error: Async write failed: {{"errno":"{errno.ENOSPC}"}}'),
+            "(No space left on device): ",
+        ),
     ],
 )
 def test_write_errors_name_the_path(error: Exception, named: str, assert_one_line: OneLine) -> None:
@@ -64,6 +69,14 @@ def test_write_errors_name_the_path(error: Exception, named: str, assert_one_lin
         raise error
     assert_one_line(caught.value, named, "make room, or name another folder")
     assert caught.value.__cause__ is error
+
+
+def test_full_disk_is_reported_without_json(tmp_path: Path, assert_one_line: OneLine) -> None:
+    """Simulate it with a limit of 300 bytes a file."""
+    query = f"COPY (SELECT md5(range::VARCHAR) FROM range(99_999)) TO '{tmp_path}/a.parquet'"
+    with full_disk(300), pytest.raises(DataError) as caught, clear_errors("1GB", tmp_path):
+        duckdb.sql(query)
+    assert_one_line(caught.value, f"{tmp_path} cannot be written ({os.strerror(errno.EFBIG)}): make room")
 
 
 def test_other_errors_are_not_converted(tmp_path: Path) -> None:
