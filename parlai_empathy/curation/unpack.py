@@ -44,8 +44,8 @@ class Account:
 
     :param lines: number of lines that are not blank.
     :param bad: number of lines that are not posts, by reason.
-    :param first: file and line of the first such line, by reason.
-    :param broken: why the dump cannot be read to its end; empty if it can.
+    :param first: path and line of the first such line, by reason.
+    :param broken: why the dump cannot be read to its end, beginning with its path; empty if it can.
     """
 
     dump: str
@@ -124,6 +124,8 @@ def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
             if lines.error:
                 raise lines.error
             account = _account(database, lines.dump, written)
+        for reason, place in account.first.items():
+            logging.info(f"{account.bad[reason]:,} {reason}: first {place}")
         if lines.broken:
             logging.warning(lines.broken)  # the card says so too, but too few posts may be left for a card
         account.broken = lines.broken

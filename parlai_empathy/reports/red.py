@@ -9,6 +9,7 @@ from parlai_empathy.curation.curate import Curated, Plan
 from parlai_empathy.curation.engagement import MILLION
 from parlai_empathy.curation.recipe import DIMENSIONS
 from parlai_empathy.curation.selection import CLASSES
+from parlai_empathy.curation.unpack import Account
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table
@@ -67,9 +68,15 @@ def _lines(curated: Curated) -> Table:
     total = sum(account.lines for account in curated.accounts)
     dumps = ", ".join(f"{Path(account.dump).name} ({account.lines:,})" for account in curated.accounts)
     notes = [f"{total:,} lines of {dumps}."]
-    notes += [f"{reason}: first {place}" for account in curated.accounts for reason, place in account.first.items()]
-    notes += [account.broken for account in curated.accounts if account.broken]
+    for account in curated.accounts:
+        notes += [f"{reason}: first {_by_name(place, account)}" for reason, place in account.first.items()]
+    notes += [_by_name(account.broken, account) for account in curated.accounts if account.broken]
     return Table("What became of the lines", ["", "lines"], [list(row) for row in rows], notes)
+
+
+def _by_name(text: str, account: Account) -> str:
+    """Return a text that begins with a dump's path with its name instead: cards are published, folders are private."""
+    return Path(account.dump).name + text.removeprefix(account.dump)
 
 
 def _subreddits(curated: Curated) -> Table:

@@ -85,7 +85,8 @@ class ToxicModel:
     """
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        # The weights tell folders of the same name apart; a folder's path says nothing, and cards are published.
+        self._name = Path(name).resolve().name if Path(name).is_dir() else name
         self._tokenizer, self._model = load_sequence_classifier(name, "--toxicity")
         labels = {place: str(label).lower() for place, label in self._model.config.id2label.items()}
         toxic = [place for place, label in labels.items() if re.fullmatch(r"toxic(?:ity)?", label)]

@@ -98,9 +98,9 @@ def test_each_input_line_is_counted_once() -> None:
     assert sum(int(str(row[1])) for row in table.rows) == 1_004
     assert table.notes == [
         "1,004 lines of RC_1.zst (900), RC_2.bz2 (104).",
-        "not JSON: first /d/RC_1.zst, line 7",
-        "not JSON: first /d/RC_2.bz2, line 1",
-        "/d/RC_2.bz2: cut",
+        "not JSON: first RC_1.zst, line 7",
+        "not JSON: first RC_2.bz2, line 1",
+        "RC_2.bz2: cut",
     ]
 
 

@@ -157,9 +157,9 @@ def test_toxic_model_truncates_long_texts(tmp_path: Path) -> None:
 def test_toxic_model_signature_depends_on_weights(tmp_path: Path) -> None:
     folders = [write_classifier(tmp_path / str(n) / "model", ("ok", "toxic"), seed=n) for n in (1, 2)]
     one, other = (ToxicModel(str(folder)).signature for folder in folders)
-    assert re.fullmatch(rf"toxic\|model:{re.escape(str(folders[0]))}\|weights:[0-9a-f]{{8}}\|version:.+", one)
+    assert re.fullmatch(r"toxic\|model:model\|weights:[0-9a-f]{8}\|version:.+", one)
     assert one.split("|weights:")[1] != other.split("|weights:")[1]
-    assert ToxicModel(str(folders[0])).signature == one
+    assert ToxicModel(f"{folders[1]}/../../1/model/").signature == one  # however the folder is spelt
 
 
 @pytest.mark.parametrize("labels", [("ok", "spam"), ("non-toxic", "severe_toxic"), ("LABEL_0", "LABEL_1")])

@@ -120,9 +120,10 @@ def test_bad_lines_are_reported_in_the_card(dump: Path, tmp_path: Path) -> None:
     assert (rows["bad line: not JSON"], rows["bad line: missing field"]) == (2, 1)
     assert sum(rows.values()) == sum(account.lines for account in curated.accounts)
     notes = "\n".join(table["notes"])
-    assert f"not JSON: first {bad}, line 2" in notes
-    assert f"missing field: first {bad}, line 3 (id)" in notes
-    assert f"{cut}: reading failed" in notes
+    assert "not JSON: first bad.jsonl, line 2\n" in notes
+    assert "missing field: first bad.jsonl, line 3 (id)\n" in notes
+    assert "\ncut.bz2: reading failed" in notes
+    assert str(tmp_path) not in "".join(path.read_text() for path in (tmp_path / "red").glob("report.*"))
 
 
 @pytest.mark.parametrize(
