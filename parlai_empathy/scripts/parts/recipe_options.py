@@ -13,7 +13,7 @@ from parlai_empathy.errors import OptionError
 
 _MAPS: dict[str, Mapping[str, float]] = {"weights": WEIGHTS, "alphas": ALPHAS, "medians": {}}
 _MEANING = {
-    "weights": "Weights of the dimensions in the aggregate.",
+    "weights": "Weights of the dimensions in the aggregate; one that is not given has none.",
     "alphas": "Value of each dimension that is normalised to one half; one that is not given uses its median.",
     "medians": "Medians of the dimensions and of popularity (pv), for the adjustment; those not given are computed.",
 }

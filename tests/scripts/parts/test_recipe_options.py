@@ -26,6 +26,12 @@ def test_given_options_set_the_recipe() -> None:
     assert found == expected
 
 
+def test_given_weights_and_alphas_replace_all_defaults() -> None:
+    """So a dimension can be left out, or use its median."""
+    found = recipe("--weights", "re=1", "--alphas", "ee=0.4")
+    assert (found.weights, found.alphas) == ({"re": 1.0}, {"ee": 0.4})
+
+
 def test_non_numeric_constant_raises_option_error() -> None:
     with pytest.raises(OptionError, match=r"^--alphas 'be=two': must be of the form ae=3,re=3$"):
         recipe("--alphas", "ae=3,be=two")
