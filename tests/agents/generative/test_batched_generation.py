@@ -13,6 +13,7 @@ from parlai.core.opt import Opt
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.scripts.train_model import TrainModel
 from tiny_generators import KINDS, write_language_model
+from tiny_parts import SIZES
 
 from parlai_empathy.agents.generative import generative
 from parlai_empathy.agents.generative.batched_generation import beams_of
@@ -21,10 +22,6 @@ TINY: dict[str, Any] = {
     "task": "empathy:empathetic_dialogues",
     "edition": "sample",
     "model": "empathy:generative",
-    "embedding_size": 16,
-    "n_heads": 2,
-    "n_layers": 1,
-    "ffn_size": 16,
     "batchsize": 16,
     "num_epochs": -1,
     "max_train_steps": 6,
@@ -56,11 +53,11 @@ SEARCHES: list[dict[str, Any]] = [
 def model_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Briefly trained generators of every kind."""
     root = tmp_path_factory.mktemp(request.param)
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = SIZES
     if request.param in KINDS:
         changes = {"hf_model": str(write_language_model(request.param, root / "source")), "max_train_steps": 1}
     elif request.param != "words":
-        changes = {"variant": request.param}
+        changes = {**SIZES, "variant": request.param}
     TrainModel.main(**{**TINY, **changes}, model_file=str(root / "model"))
     return root / "model"
 

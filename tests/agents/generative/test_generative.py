@@ -38,7 +38,7 @@ TINY: dict[str, Any] = {
 
 
 def train(model_file: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    sizes = SIZES if changes.get("hf_model") is None else {}
+    sizes = {} if {"hf_model", "init_model"} & changes.keys() else SIZES
     return TrainModel.main(**{**TINY, **sizes, **changes}, model_file=str(model_file))  # type: ignore[no-any-return]
 
 
