@@ -47,6 +47,7 @@ def test_ngram_buckets_are_polynomials_of_signed_hashes(hashes: list[int], longe
     [
         ("ab", 2, 3, ["<a", "<ab", "ab", "ab>", "b>"]),
         ("ab", 1, 1, ["a", "b"]),  # < and > alone are not subwords
+        ("ab", 0, 1, ["a", "b"]),  # a minimum of 0, which the library accepts, is one of 1
         ("é", 3, 5, ["<é>"]),  # characters count, not bytes
         ("ab", 5, 6, []),
         ("", 1, 2, ["<>"]),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -24,6 +27,25 @@ def test_ordered_block_completes_with_its_last_example() -> None:
     blocks: Blocks[str] = Blocks("ordered", 250)
     complete = [position for position in range(250) if blocks.add(position, "x")]
     assert complete == [99, 199]
+
+
+def test_returned_block_is_no_longer_kept() -> None:
+    """An evaluation may have any number of examples, each with its context's vector."""
+
+    class Example:
+        pass
+
+    blocks: Blocks[Example] = Blocks("ordered", 2 * BLOCK)
+    added = []
+    for position in range(BLOCK):
+        example = Example()
+        added.append(weakref.ref(example))
+        complete = blocks.add(position, example)
+    assert complete
+    assert all(reference() for reference in added)
+    del complete, example
+    gc.collect()
+    assert not any(reference() for reference in added)
 
 
 def test_block_precisions_match_vector_ranking() -> None:

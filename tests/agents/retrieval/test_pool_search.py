@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,6 +53,17 @@ def batch_of(agent: Any, messages: list[str]) -> Any:
         agent.reset()
         observed.append(agent.observe(Message({"text": message, "episode_done": True})))
     return agent.batchify(observed)
+
+
+def test_best_replies_are_in_order_and_without_places_that_an_index_leaves_empty() -> None:
+    pool = Pool(["a", "b", "c"], torch.tensor([[3.0, 0.0], [0.0, 1.0], [2.0, 2.0]]), "x")
+    contexts = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    scores, texts = best_replies(pool, None, contexts, 2)
+    assert scores.tolist() == [[3.0, 2.0], [2.0, 1.0]]
+    assert texts == [["a", "c"], ["c", "b"]]
+    places = torch.tensor([[0, 2], [2, -1]])  # of the second context's replies, an index finds only one
+    index: Any = SimpleNamespace(search=lambda contexts, k: (scores, places))
+    assert best_replies(pool, index, contexts, 2)[1] == [["a", "c"], ["c"]]
 
 
 @pytest.mark.parametrize("choice", ["exact", "approximate", "auto"])
@@ -123,8 +135,18 @@ def test_index_with_low_recall_is_not_used(model_file: Path, monkeypatch: pytest
 def test_in_memory_pool_can_be_indexed(model_file: Path) -> None:
     agent = chat_agent(model_file)
     pool = replace(load_pool(f"{model_file}.pool"), path=None)
-    index = index_for("approximate", pool, agent.encode_turns)
+    read: list[list[str]] = []
+
+    def encode(turns: list[list[str]]) -> torch.Tensor:
+        read.extend(turns)
+        encoded: torch.Tensor = agent.encode_turns(turns)
+        return encoded
+
+    index = index_for("approximate", pool, encode)
     assert index is not None
+    # It is evaluated on contexts of two different replies: a single one would find itself.
+    assert all(len(set(turns)) == 2 and set(turns) <= set(pool.texts) for turns in read)
+    assert len(read) == 1000
     contexts = agent.encode_turns([["I lost my job."], ["Hi", "Hello"]])
     scores, texts = best_replies(pool, index, contexts, 2)
     expected_scores, expected = best_replies(pool, None, contexts, 2)
