@@ -28,7 +28,6 @@ _NOT_READ = {
     "vectors_file",
     "embedding_file",
     "world_logs",
-    "report_filename",
     "lm_cache",
 }
 # Options that may name the folder of a Hugging Face model that is loaded at evaluation time.

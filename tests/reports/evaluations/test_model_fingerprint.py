@@ -208,13 +208,6 @@ def test_missing_model_error_names_the_model(tmp_path: Path, missing: str) -> No
         fingerprint(path)
 
 
-def test_fingerprint_ignores_the_report_that_eval_model_writes(tmp_path: Path) -> None:
-    path, typed = write(tmp_path), ("--report-filename", str(tmp_path / "report.json"))
-    before = fingerprint(path, typed)
-    (tmp_path / "report.json").write_text("{}")
-    assert fingerprint(path, typed) == before
-
-
 def test_fingerprint_ignores_cached_answers(tmp_path: Path) -> None:
     (tmp_path / "answers").write_bytes(b"one")
     path = write(tmp_path, lm_cache=str(tmp_path / "answers"))
