@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher
@@ -17,7 +19,7 @@ from parlai_empathy.tasks.edition import add_edition
 
 
 class WholeTeacher(DialogTeacher):
-    """A teacher with the option ``--edition``. A subclass yields the messages of its ``fold``.
+    """A teacher with the option ``--edition``. Each message is an episode, and a fold without any is an error.
 
     :cvar title: the data set's name, used as the title of its options in ``--help``.
     """
@@ -28,6 +30,13 @@ class WholeTeacher(DialogTeacher):
     @abstractmethod
     def build(opt: dict[str, Any]) -> Path:
         """Return the path of the data of the datatype's fold, and build them if necessary."""
+
+    @abstractmethod
+    def messages(self, path: Path) -> Iterable[dict[str, Any]]:
+        """Yield the messages of :attr:`fold`, with at least ``text`` and ``labels``.
+
+        :param path: that of the data, from :meth:`build`.
+        """
 
     @classmethod
     def add_cmdline_args(cls, parser: ParlaiParser, partial_opt: Opt | None = None) -> ParlaiParser:
@@ -54,6 +63,15 @@ class WholeTeacher(DialogTeacher):
             super().__init__(opt, shared)
         except DataError as error:
             raise DataError(f"{error}{_remedy(path)}") from error
+
+    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
+        """Yield the messages, each the start of a new episode."""
+        given = 0
+        for message in self.messages(Path(datafile)):
+            given += 1
+            yield Message({"fold": self.fold, **message}), True
+        if not given:
+            raise DataError(f"{datafile}: its {self.fold} fold has no example for {type(self).__name__}")
 
 
 def _remedy(path: Path) -> str:

@@ -25,9 +25,10 @@ class Toy(WholeTeacher):
         """Return the file that the test wrote."""
         return Path(opt["datapath"]) / f"{opt['edition']}.txt"
 
-    def setup_data(self, datafile: str) -> Iterator[tuple[dict[str, Any], bool]]:
-        for line in Path(datafile).read_text().splitlines():
-            yield {"text": line, "labels": [self.fold]}, True
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield a message for each line."""
+        for line in path.read_text().splitlines():
+            yield {"text": line, "labels": [self.fold]}
 
 
 @pytest.fixture
@@ -42,13 +43,25 @@ def test_streaming_loads_all_examples_and_leaves_no_files(opt: Opt, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["sample.txt"]
 
 
+def test_each_message_is_an_episode_of_its_fold(opt: Opt) -> None:
+    teacher = Toy(opt)
+    assert [teacher.get(place) for place in range(2)] == [
+        {"fold": "train", "text": text, "labels": ["train"], "episode_done": True} for text in ("one", "two")
+    ]
+
+
+def test_fold_without_examples_is_an_error(opt: Opt, tmp_path: Path) -> None:
+    (tmp_path / "sample.txt").write_text("")
+    with pytest.raises(DataError, match=rf"{tmp_path}/sample.txt: its train fold has no example for Toy$"):
+        Toy(opt)
+
+
 def test_error_in_a_fetched_file_says_how_to_fetch_it_again(opt: Opt, tmp_path: Path) -> None:
     """A damaged copy would otherwise be found again each time."""
 
     class Broken(Toy):
-        def setup_data(self, datafile: str) -> Iterator[tuple[dict[str, Any], bool]]:
-            raise DataError(f"{datafile}, line 1: wrong")
-            yield
+        def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+            raise DataError(f"{path}, line 1: wrong")
 
     with pytest.raises(DataError, match=r"line 1: wrong$"):
         Broken(opt)

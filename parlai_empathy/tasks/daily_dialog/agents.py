@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
-from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.utils.data import DatatypeHelper
 
@@ -56,15 +55,11 @@ class DailyDialogTeacher(WholeTeacher):
         self.history_size = check_history("--dd-history", opt.get("dd_history", DEFAULT))
         super().__init__(opt, shared)
 
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message per example, each the start of a new episode."""
-        given = 0
-        for dialogue in self._dialogues(Path(datafile)):
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield the examples of all dialogues."""
+        for dialogue in self._dialogues(path):
             for example in self.examples(dialogue):
-                given += 1
-                yield Message({"conv_id": dialogue.conv_id, "fold": self.fold, **example}), True
-        if not given:
-            raise DataError(f"{datafile}: no example is left for {type(self).__name__}: its dialogues have no answer")
+                yield {"conv_id": dialogue.conv_id, **example}
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
         dialogues = list(read_daily_dialog(path))

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
-from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.utils.data import DatatypeHelper
 
@@ -65,24 +64,17 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         super().__init__(opt, shared)
         self.metrics = QuickMetrics(opt.get("metrics", "default"), shared["metrics"] if shared else None)
 
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message per example, each the start of a new episode."""
-        dialogues = self._dialogues(Path(datafile))
-        given = empty = 0
-        for dialogue in dialogues:
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield the examples of all dialogues, without those whose reply is empty."""
+        empty = 0
+        for dialogue in self._dialogues(path):
             for example in self.examples(dialogue):
                 if example["labels"] and not example["labels"][0]:
                     empty += 1
-                    continue
-                given += 1
-                yield Message({**_about(dialogue), "fold": self.fold, **example}), True
+                else:
+                    yield {**_about(dialogue), **example}
         if empty:
-            logging.warning(f"{datafile}: left out {empty} example(s) whose reply is empty")
-        if not given:
-            raise DataError(
-                f"{datafile}: no example is left for {type(self).__name__} "
-                f"(--ed-drop-political {is_true('--ed-drop-political', self.opt)}, {empty} with an empty reply)"
-            )
+            logging.warning(f"{path}: left out {empty} example(s) whose reply is empty")
 
     def _dialogues(self, path: Path) -> list[Dialogue]:
         dialogues = list(read_empathetic_dialogues(path))
@@ -91,7 +83,11 @@ class EmpatheticDialoguesTeacher(WholeTeacher):
         if is_true("--ed-drop-political", self.opt):
             kept = [dialogue for dialogue in dialogues if POLITICAL not in dialogue.tags]
             logging.info(f"{path}: left out {len(dialogues) - len(kept)} conversation(s) tagged {POLITICAL}")
-            dialogues = kept
+            if not kept:
+                raise DataError(
+                    f"{path}: --ed-drop-political leaves no conversation: all of them are tagged {POLITICAL}"
+                )
+            return kept
         return dialogues
 
     def examples(self, dialogue: Dialogue) -> Iterator[dict[str, Any]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from parlai.core.message import Message
+from pathlib import Path
+from typing import Any
 
 from parlai_empathy.tasks.empathetic_intents.build import build
 from parlai_empathy.tasks.empathetic_intents.reader import INTENTS, read_empathetic_intents
@@ -17,20 +17,10 @@ class EmpatheticIntentsTeacher(WholeTeacher):
     title = "EmpatheticIntents"
     build = staticmethod(build)
 
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message per utterance, each the start of a new episode."""
-        for one in read_empathetic_intents(datafile, self.fold):
-            yield (
-                Message(
-                    {
-                        "text": one.text,
-                        "labels": [one.intent],
-                        "label_candidates": list(INTENTS),
-                        "fold": self.fold,
-                    }
-                ),
-                True,
-            )
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield one message per utterance."""
+        for one in read_empathetic_intents(path, self.fold):
+            yield {"text": one.text, "labels": [one.intent], "label_candidates": list(INTENTS)}
 
 
 class DefaultTeacher(EmpatheticIntentsTeacher):

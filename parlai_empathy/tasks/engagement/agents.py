@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import parlai.utils.logging as logging
-from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement import options
 from parlai_empathy.tasks.engagement.build import FINETUNE, RATED, SCORED, build_convai, build_repository
 from parlai_empathy.tasks.engagement.convai import LABELS, Labelled, read_conversations, read_ids, split_conversations
@@ -26,22 +24,9 @@ from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
 
 class EngagementTeacher(WholeTeacher):
-    """Base class: each message is an episode, and an empty fold is an error."""
+    """Base class."""
 
     title = "Engagement"
-
-    @abstractmethod
-    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
-        """Yield the messages of the fold."""
-
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield the messages, each the start of a new episode."""
-        given = 0
-        for message in self.messages(Path(datafile)):
-            given += 1
-            yield Message(message), True
-        if not given:
-            raise DataError(f"{datafile}: it has no example for the {self.fold} fold of {type(self).__name__}")
 
 
 # --- sets rated by people --------------------------------------------------------------------------------------------
@@ -130,7 +115,7 @@ class LabelledPairs(EngagementTeacher):
         for pair in pairs:
             if pair.reply:
                 text = f"{pair.query}\n{pair.reply}" if pair.query else pair.reply
-                yield {"text": text, "labels": [pair.label], "label_candidates": list(LABELS), "fold": self.fold}
+                yield {"text": text, "labels": [pair.label], "label_candidates": list(LABELS)}
 
 
 class ConvAITeacher(LabelledPairs):

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import parlai.utils.logging as logging
-from parlai.core.message import Message
 
-from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.epitome.build import build
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, in_words
-from parlai_empathy.tasks.epitome.reader import Pair, read_epitome
+from parlai_empathy.tasks.epitome.reader import read_epitome
 from parlai_empathy.tasks.epitome.splits import split_pairs
 from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 
@@ -28,34 +27,25 @@ class EpitomeTeacher(WholeTeacher):
     title = "EPITOME"
     build = staticmethod(build)
 
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message per pair of the fold, each the start of a new episode."""
-        pairs = list(read_epitome(datafile))
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield one message per pair of the fold."""
+        pairs = list(read_epitome(path))
         if lost := [quotation for pair in pairs for quotation in pair.lost]:
             logging.info(
-                f"{datafile}: {len(lost)} quotation(s) of all folds were not found in their responses and are left out"
+                f"{path}: {len(lost)} quotation(s) of all folds were not found in their responses and are left out"
             )
-        given = split_pairs(pairs)[self.fold]
-        if not given:
-            raise DataError(f"{datafile}: it has no pair for the {self.fold} fold")
         all_levels = product(LEVELS, repeat=len(self.mechanisms))
         candidates = [in_words(dict(zip(self.mechanisms, levels, strict=True))) for levels in all_levels]
-        for pair in given:
-            yield self._message(pair, candidates), True
-
-    def _message(self, pair: Pair, candidates: list[str]) -> Message:
-        levels = {mechanism: pair.levels[mechanism] for mechanism in self.mechanisms}
-        return Message(
-            {
+        for pair in split_pairs(pairs)[self.fold]:
+            levels = {mechanism: pair.levels[mechanism] for mechanism in self.mechanisms}
+            yield {
                 "text": f"{pair.seeker}\n{pair.response}",
                 "labels": [in_words(levels)],
                 "label_candidates": candidates,
                 "levels": levels,
                 "rationales": {name: [list(span) for span in pair.rationales[name]] for name in levels},
                 "pair_id": f"{pair.seeker_id}/{pair.response_id}",
-                "fold": self.fold,
             }
-        )
 
 
 class DefaultTeacher(EpitomeTeacher):

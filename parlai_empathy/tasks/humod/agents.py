@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
-from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
@@ -50,15 +49,10 @@ class HumodTeacher(WholeTeacher):
             raise OptionError(f"--humod-split {opt['humod_split']}: must be one of {', '.join(SPLITS)}")
         super().__init__(opt, shared)
 
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message per example, each the start of a new episode."""
-        pairs = read_pairs(datafile, is_true("--skip-bad-rows", self.opt))
-        given = 0
-        for example in self.examples(split_pairs(pairs, self.opt.get("humod_split", "paper"))[self.fold]):
-            given += 1
-            yield Message({**example, "fold": self.fold}), True
-        if not given:
-            raise DataError(f"{datafile}: its {self.fold} fold has no example for {type(self).__name__}")
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield the examples of the fold's pairs."""
+        pairs = read_pairs(path, is_true("--skip-bad-rows", self.opt))
+        return self.examples(split_pairs(pairs, self.opt.get("humod_split", "paper"))[self.fold])
 
     def examples(self, pairs: list[Pair]) -> Iterator[dict[str, Any]]:
         """Yield the examples of a fold: messages with at least ``text`` and ``labels``."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import parlai.utils.logging as logging
-from parlai.core.message import Message
 
-from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
 from parlai_empathy.tasks.newsgroups.build import build
 from parlai_empathy.tasks.newsgroups.reader import read_newsgroups
@@ -21,31 +21,22 @@ class NewsgroupsTeacher(WholeTeacher):
     title = "20 Newsgroups"
     build = staticmethod(build)
 
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield one message per post of the fold, each the start of a new episode."""
-        given = empty = 0
-        for post in read_newsgroups(datafile):
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield one message per post of the fold."""
+        empty = 0
+        for post in read_newsgroups(path):
             if not post.text:
                 empty += 1
             elif fold_of(post.text) == self.fold:
-                given += 1
-                yield (
-                    Message(
-                        {
-                            "text": post.text,
-                            "labels": [post.topic],
-                            "label_candidates": list(TOPICS.values()),
-                            "subject": post.headers.get("subject", ""),
-                            "post_id": post.post_id,
-                            "fold": self.fold,
-                        }
-                    ),
-                    True,
-                )
+                yield {
+                    "text": post.text,
+                    "labels": [post.topic],
+                    "label_candidates": list(TOPICS.values()),
+                    "subject": post.headers.get("subject", ""),
+                    "post_id": post.post_id,
+                }
         if empty:
-            logging.info(f"{datafile}: left out {empty:,} post(s) of all folds without text of their own")
-        if not given:
-            raise DataError(f"{datafile}: it has no post for the {self.fold} fold")
+            logging.info(f"{path}: left out {empty:,} post(s) of all folds without text of their own")
 
 
 class DefaultTeacher(NewsgroupsTeacher):

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import parlai.utils.logging as logging
-from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.messages import rated_message
 from parlai_empathy.tasks.engagement.options import add_file, rated_file
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, read_set
@@ -39,17 +37,10 @@ class RedTeacher(WholeTeacher):
         options.add_context(parser.add_argument_group("RED, its texts"))
         return parser
 
-    @abstractmethod
-    def messages(self, path: Path, with_context: bool) -> Iterator[dict[str, Any]]:
-        """Return the messages of the fold.
-
-        :param with_context: whether their texts begin with the post's parent.
-        """
-
-    def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
-        """Yield the messages, each the start of a new episode."""
-        for message in self.messages(Path(datafile), options.with_context(self.opt)):
-            yield Message(message), True
+    @property
+    def with_context(self) -> bool:
+        """Whether the messages' texts begin with the post's parent."""
+        return options.with_context(self.opt)
 
 
 class CuratedPosts(RedTeacher):
@@ -68,14 +59,11 @@ class CuratedPosts(RedTeacher):
     def posts(self, posts: list[RedPost]) -> list[RedPost]:
         """Return the posts of this teacher, of all folds, from those of a file."""
 
-    def messages(self, path: Path, with_context: bool) -> Iterator[dict[str, Any]]:
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
         """Return one message per post of the fold; posts without text, as negative samples may be, are skipped."""
         posts = [post for post in self.posts(read_red(path)) if post.text]
         fold = self._fold(posts)
-        given = [post for post in posts if post.fold == fold]
-        if not given:
-            raise DataError(f"{path}: its {fold} fold has no post for {type(self).__name__}")
-        return (red_message(post, with_context) for post in given)
+        return (red_message(post, self.with_context) for post in posts if post.fold == fold)
 
     def _fold(self, posts: Sequence[RedPost]) -> str:
         """Return the fold to use: the validation fold instead of test if the file has no test fold, as is usual."""
@@ -178,7 +166,7 @@ class TestTeacher(RedTeacher):
         """Return the file of RED-Test. ``--red-file`` is ignored: a trained model keeps that of its training."""
         return rated_file("red_test", opt)
 
-    def messages(self, path: Path, with_context: bool) -> Iterator[dict[str, Any]]:
+    def messages(self, path: Path) -> Iterator[dict[str, Any]]:
         """Yield one message per post, with its class and its mean score."""
         replies = read_set("red_test", path)
         scale = EVALUATION_SETS["red_test"].scale_with(replies)
@@ -190,5 +178,5 @@ class TestTeacher(RedTeacher):
         for one in replies:
             message = rated_message(one, scale)
             engaging = one.human > middle
-            text = message["text"] if with_context else one.reply
+            text = message["text"] if self.with_context else one.reply
             yield {**message, "text": text, "labels": [CLASSES[engaging]], "label_candidates": list(CLASSES)}

@@ -170,7 +170,7 @@ def test_fold_without_replies_raises_data_error(
     assert load_teacher(f"{TASK}:Act", "test").num_examples() == 2
     with pytest.raises(DataError) as caught:
         load_teacher(TASK, "test")
-    assert_one_line(caught.value, "test", "no example is left for DefaultTeacher")
+    assert_one_line(caught.value, "test", "its test fold has no example for DefaultTeacher")
 
 
 # --- the data set ----------------------------------------------------------------------------------------------------

@@ -422,7 +422,7 @@ def test_fold_emptied_by_options_raises_data_error(load: Load, ed_mirror: Path, 
     assert load(TASK, "train").num_examples() == 2
     with pytest.raises(DataError) as caught:
         load(TASK, "train", ed_drop_political=True)
-    assert_one_line(caught.value, "train.csv", "no example is left for DefaultTeacher", "--ed-drop-political True")
+    assert_one_line(caught.value, "train.csv", "--ed-drop-political leaves no conversation")
 
 
 def test_fold_without_replies_raises_data_error(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:
@@ -430,7 +430,7 @@ def test_fold_without_replies_raises_data_error(load: Load, ed_mirror: Path, ass
     assert load(f"{TASK}:Speaker", "test").num_examples() == 3
     with pytest.raises(DataError) as caught:
         load(TASK, "test")
-    assert_one_line(caught.value, "test.csv", "no example is left")
+    assert_one_line(caught.value, "test.csv", "its test fold has no example for DefaultTeacher")
 
 
 def test_bad_line_error_passes_through_parlai_loader(load: Load, ed_mirror: Path, assert_one_line: OneLine) -> None:

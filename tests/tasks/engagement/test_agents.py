@@ -95,5 +95,5 @@ def test_empty_fold_raises_data_error(load_teacher: Load, tmp_path: Path, monkey
     (mirror / SCORED).write_text("7\t2\n")
     monkeypatch.setenv("EMPATHY_MIRROR", str(mirror.parent))
     for teacher in ("ConvAI", "ConvAIRated", "DailyDialogFinetune"):
-        with pytest.raises(DataError, match=f"no example for the valid fold of {teacher}Teacher"):
+        with pytest.raises(DataError, match=f"its valid fold has no example for {teacher}Teacher"):
             load_teacher(f"{TASK}:{teacher}", "valid")

@@ -80,7 +80,7 @@ def test_empty_fold_raises_data_error(
     assert load_teacher("empathy:epitome", "test").num_examples() == 1
     with pytest.raises(DataError) as caught:
         load_teacher("empathy:epitome", "valid")
-    assert_one_line(caught.value, tmp_path / "data" / "epitome", "has no pair for the valid fold")
+    assert_one_line(caught.value, tmp_path / "data" / "epitome", "its valid fold has no example for DefaultTeacher")
 
 
 def test_quotations_not_found_are_counted_in_log(

@@ -42,5 +42,5 @@ def test_message_fields(load_teacher: Load) -> None:
 
 def test_empty_fold_raises_data_error(load_teacher: Load, mirror_of: Callable[[Path, str], Path]) -> None:
     (mirror_of(SAMPLE, "goemotions") / "dev.tsv").write_text("")
-    with pytest.raises(DataError, match="its valid fold holds no comment"):
+    with pytest.raises(DataError, match="its valid fold has no example for DefaultTeacher"):
         load_teacher(TASK, "valid")

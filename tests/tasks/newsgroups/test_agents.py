@@ -96,7 +96,7 @@ def test_empty_fold_raises_data_error(
     archive("> nothing")
     with pytest.raises(DataError) as caught:
         load_teacher(TASK, "test")
-    assert_one_line(caught.value, "20_newsgroups_19997.tar.gz", "no post for the test fold")
+    assert_one_line(caught.value, "20_newsgroups_19997.tar.gz", "its test fold has no example for DefaultTeacher")
 
 
 def test_counts_of_the_real_data_match_the_readme(
