@@ -1,4 +1,4 @@
-"""Accuracy of the emotion that a model predicts from a context (Rashkin et al. 2019, section 4.2)."""
+"""Accuracy of the emotion that a model predicts from a context (Rashkin et al. 2019, section 4)."""
 
 from __future__ import annotations
 

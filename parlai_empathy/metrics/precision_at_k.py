@@ -1,4 +1,4 @@
-"""P@k,100: how often the true reply is among the best k of 100 candidates (Rashkin et al. 2019, section 4.1).
+"""P@k,100: how often the true reply is among the best k of 100 candidates (Rashkin et al. 2019, section 5.1).
 
 Where do the other 99 come from? The paper does not say; three protocols are in use, up to a dozen points apart:
 

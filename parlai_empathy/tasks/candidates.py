@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-NUM_CANDIDATES = 100  # P@1,100: the true reply among 99 others (Rashkin et al. 2019, section 4.1)
+NUM_CANDIDATES = 100  # P@1,100: the true reply among 99 others (Rashkin et al. 2019, section 5.1)
 
 
 def sample_candidates(reply: str, replies: Sequence[str], seed: str) -> list[str]:

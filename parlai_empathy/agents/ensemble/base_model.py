@@ -62,7 +62,7 @@ def dictionary_of(opt: Opt, part: FrozenPart, kind: type[DictionaryAgent]) -> Di
 
 
 class Ensemble(TorchAgent):
-    """Mixin: an agent with a frozen base model and a frozen classifier (Rashkin et al. 2019, section 4.2)."""
+    """Mixin: an agent with a frozen base model and a frozen classifier (Rashkin et al. 2019, section 4)."""
 
     BASE: FrozenPart
 

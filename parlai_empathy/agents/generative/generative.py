@@ -1,4 +1,4 @@
-"""``-m empathy:generative``: an encoder-decoder that generates replies (Rashkin et al. 2019, section 4.2)."""
+"""``-m empathy:generative``: an encoder-decoder that generates replies (Rashkin et al. 2019, section 4.1)."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ ORDERS = ("paper", "natural")
 
 
 class Prepend(TorchAgent):
-    """Mixin that prepends each context's most probable labels to it (Rashkin et al. 2019, section 4.2)."""
+    """Mixin that prepends each context's most probable labels to it (Rashkin et al. 2019, section 4)."""
 
     cut: ClassVar[tuple[str, ...]] = ("text_truncate",)
     """The options with the maximum lengths of the texts that get labels."""

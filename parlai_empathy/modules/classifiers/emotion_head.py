@@ -1,4 +1,4 @@
-"""The head that predicts the emotion of a context from its vector (Rashkin et al. 2019, section 4.2)."""
+"""The head that predicts the emotion of a context from its vector (Rashkin et al. 2019, section 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two frozen encoders of a text, combined by one linear layer (Rashkin et al. 2019, section 4.2)."""
+"""Two frozen encoders of a text, combined by one linear layer (Rashkin et al. 2019, section 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A generator with a frozen encoder and the features of a classifier (Rashkin et al. 2019, section 4.2)."""
+"""A generator with a frozen encoder and the features of a classifier (Rashkin et al. 2019, section 4)."""
 
 from __future__ import annotations
 

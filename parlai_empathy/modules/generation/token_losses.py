@@ -177,7 +177,7 @@ class WordGenerator(TrueTokenLosses, TransformerGeneratorModel):
     """ParlAI's encoder-decoder Transformer over words (Vaswani et al. 2017), with the losses of true tokens.
 
     With 250,006 words, embeddings of size 300, 4 layers on each side, 6 heads and 1,200 hidden units it is the
-    generative model of Rashkin et al. (2019, section 4.2), with 85.1M trainable parameters.
+    generative model of Rashkin et al. (2019, section 4.1), with 85.1M trainable parameters.
     """
 
     @property

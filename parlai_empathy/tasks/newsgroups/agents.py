@@ -16,7 +16,7 @@ from parlai_empathy.tasks.newsgroups.topics import TOPICS
 
 
 class NewsgroupsTeacher(WholeTeacher):
-    """The topic of a post: the task of the classifier behind TopicPrepend (Rashkin et al. 2019, section 4.2)."""
+    """The topic of a post: the task of the classifier behind TopicPrepend (Rashkin et al. 2019, section 4)."""
 
     title = "20 Newsgroups"
     build = staticmethod(build)

@@ -29,7 +29,7 @@ def test_default_preset_applies_without_arguments() -> None:
 
 
 def test_paper_preset_matches_the_paper() -> None:
-    """Rashkin et al. (2019, section 4.2), and sizes that give 85.1M parameters."""
+    """Rashkin et al. (2019, section 4.1), and sizes that give 85.1M parameters."""
     opt = parsed("--preset", "paper")
     assert (opt["embedding_size"], opt["n_layers"], opt["n_heads"], opt["ffn_size"]) == (300, 4, 6, 1200)
     assert (opt["variant"], opt["activation"], opt["learn_positional_embeddings"]) == ("aiayn", "relu", False)
