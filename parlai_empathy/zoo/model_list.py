@@ -30,6 +30,8 @@ def _copy(part: str, *more: str) -> tuple[str, ...]:
 _COPIES = {"prepend": _copy("classifier"), "multitask": (), "ensemble": _copy("base") + _copy("classifier")}
 
 _ACCURACY = "emotion accuracy from the situation"
+# What was measured of the prepend, multitask and ensemble models.
+_OF_PARTS = {"retrieval_multitask": {"P@1,100": 13.37, "AVG BLEU": 4.64, "emotion accuracy from the context": 31.27}}
 # What the pretrained models were trained on, according to their own cards and papers. MiniLM and MPNet are the
 # sentence-transformers of these names, trained on the same 1.17 billion pairs, 0.73 billion of them from Reddit.
 _PAIRS = "over a billion pairs of texts, most of them from Reddit"
@@ -259,7 +261,10 @@ def _parts(base: str) -> Iterator[ZooModel]:
             data = _after(_NEWSGROUPS)
         words = f"{_BOTH_ROLES} -m empathy:{part}{suffix} --preset paper {own} {options} {_SEED}".split()
         files = companions + _COPIES[part]
-        yield ZooModel(f"{base}_{name}", f"{what}, {title}", " ".join(words), files, remark=remark, data=data)
+        measured = _OF_PARTS.get(f"{base}_{name}")
+        yield ZooModel(
+            f"{base}_{name}", f"{what}, {title}", " ".join(words), files, measured=measured, remark=remark, data=data
+        )
 
 
 def _published() -> Iterator[ZooModel]:
