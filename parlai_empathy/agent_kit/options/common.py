@@ -42,6 +42,8 @@ def check_unused(opt: Opt, names: Collection[str], reason: str) -> None:
 
     :param reason: why they have none, and what to do.
     """
+    if opt.get("init_opt"):
+        return  # an option file may be the .opt of a trained model, which has the values of all options
     typed = opt.get("override") or {}
     for name in names:
         if typed.get(name) is not None:

@@ -15,6 +15,7 @@ from parlai_empathy.agent_kit.options.common import (
     check_at_least,
     check_choices,
     check_sizes,
+    check_unused,
     cut_context,
     flag,
 )
@@ -89,6 +90,15 @@ def test_check_choices_and_check_at_least() -> None:
         check_at_least(opt, 5, "max_tokens")
     with pytest.raises(OptionError, match=r"^--max-tokens nan: must be at least 5$"):
         check_at_least(Opt({"max_tokens": math.nan}), 5, "max_tokens")
+
+
+def test_option_without_effect_is_an_error_if_it_was_typed() -> None:
+    check_unused(Opt({"n_layers": 2}), ["n_layers"], "leave it out")  # a default
+    opt = Opt({"n_layers": 2, "override": {"n_layers": 2}})
+    check_unused(opt, ["dropout"], "leave it out")
+    with pytest.raises(OptionError, match=r"^--n-layers 2: leave it out$"):
+        check_unused(opt, ["n_layers"], "leave it out")
+    check_unused(Opt({**opt, "init_opt": "model.opt"}), ["n_layers"], "leave it out")  # has every option's value
 
 
 def test_valid_sizes_are_accepted() -> None:
