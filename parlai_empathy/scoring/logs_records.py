@@ -31,6 +31,7 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
     :raises DataError: if a line is not such an object.
     """
     names: dict[str, None] = {}
+    left_out = 0
     for number, line in lines:
         if not line.strip():
             continue
@@ -42,11 +43,15 @@ def read_json_lines(lines: Lines, path: Path) -> Iterator[LoggedReply]:
         if not isinstance(record, dict):
             raise DataError(f"{where}: {line.strip()[:40]!r} is not a JSON object: expected one with {_NAMES}")
         if "dialog" in record and "reply" not in record:  # DailyDialog on the hub has such a column too
-            if not record.get("excluded"):  # otherwise with somebody who was excluded from a chat study
+            if record.get("excluded"):  # a conversation with somebody who was excluded from a chat study
+                left_out += 1
+            else:
                 yield from _conversation(record, number, where)
         else:
             names.update(dict.fromkeys(record))
             yield _record(record, number, where)
+    if left_out:
+        logging.info(f"{path}: left out {left_out} conversation(s) with people who were excluded")
     _warn_of_names(names, path)
 
 

@@ -16,6 +16,7 @@ from parlai_empathy.files.text_file import read_text
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.pretrained.hugging_face import load_sequence_classifier, longest_text
+from parlai_empathy.modules.speed.sorted_batches import sorted_batches
 from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.signature import signature
 from parlai_empathy.tasks.go_emotions.emotions import POSITIVE
@@ -86,7 +87,7 @@ class ToxicModel:
 
     def __init__(self, name: str) -> None:
         # The weights tell folders of the same name apart; a folder's path says nothing, and cards are published.
-        self._name = Path(name).resolve().name if Path(name).is_dir() else name
+        self._name = user_path(name).resolve().name if user_path(name).is_dir() else name
         self._tokenizer, self._model = load_sequence_classifier(name, "--toxicity")
         labels = {place: str(label).lower() for place, label in self._model.config.id2label.items()}
         toxic = [place for place, label in labels.items() if re.fullmatch(r"toxic(?:ity)?", label)]
@@ -102,10 +103,8 @@ class ToxicModel:
 
     def score(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """``(n,)`` to ``(n,)``. Texts of similar length are batched together."""
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         found = np.empty(len(texts))
-        for start in range(0, len(order), _BATCH):
-            places = order[start : start + _BATCH]
+        for places in sorted_batches([len(text) for text in texts], _BATCH, "toxicity"):
             found[places] = self._probabilities([texts[place] for place in places])
         return found
 

@@ -211,7 +211,9 @@ class CollectPages:
             return await self._prompt_page(visit, rater, place, offered, {})
         if place.stage is Stage.JUDGE:
             return self._judge_page(visit, rater, place, {})
-        values = {**self._shown(rater, place), "goodbye": await self._earned(rater, place)}
+        values = self._shown(rater, place)
+        if place.stage not in (Stage.TALK, Stage.PAUSE):
+            values["goodbye"] = await self._earned(rater, place)
         return visit.page(_TEMPLATES[place.stage], status, **values, problem=problem, text=text)
 
     async def _earned(self, rater: str, place: Place) -> Completion:

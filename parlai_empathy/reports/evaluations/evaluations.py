@@ -67,6 +67,10 @@ class Result:
         return not self.report.get("no_answer", {}).get("value")
 
 
+class _ChangedModelError(ModelFileError):
+    """The model is no longer the one that the job is about."""
+
+
 class Evaluations:
     """Runs jobs, and caches their results. One in which a model left something unanswered is tried again each time, and
     is the result only if that fails.
@@ -99,6 +103,8 @@ class Evaluations:
         try:
             with self._workplace(job) as workplace:
                 return self._new(job, model_file, datapath, workplace)
+        except _ChangedModelError:
+            raise  # an earlier evaluation is of another model
         except ModelFileError as error:
             if kept := self._kept(job):  # another process may have succeeded meanwhile
                 if not kept.is_whole:
@@ -119,6 +125,8 @@ class Evaluations:
                 log = workplace / _log_name(job)
                 self._new(job, model_file, datapath, workplace, ("--world-logs", str(log)))
                 return read_replies_log(self._keep(log))
+        except _ChangedModelError:
+            raise
         except ModelFileError as error:
             if not stored:
                 raise
@@ -176,7 +184,7 @@ class Evaluations:
 
     def _check_unchanged(self, job: Job, model_file: str, datapath: str) -> None:
         if self._fingerprint and self._fingerprint(model_file, job.options, datapath) != job.model:
-            raise ModelFileError(f"{model_file} has changed since this command began: run it again")
+            raise _ChangedModelError(f"{model_file} has changed since this command began: run it again")
 
     def _keep(self, file: Path) -> Path:
         """Move a finished file into the folder of results, if there is one, atomically. Return its path."""

@@ -58,7 +58,7 @@ def ratings_report(title: str, ratings: Sequence[Rating], wishes: Wishes) -> tup
         raise NotComputableError("no ratings: a report needs at least one row")
     if large := next((one for one in ratings if abs(one.rating or 0.0) > _LARGEST), None):
         raise NotComputableError(
-            f"item {large.item!r} is rated {large.rating:g} by {large.rater!r}: beyond any scale: correct it"
+            f"item {large.name!r} is rated {large.rating:g} by {large.rater!r}: beyond any scale: correct it"
         )
     raters, excluded = _judged(ratings, wishes)
     left = without(ratings, excluded)
@@ -218,7 +218,10 @@ def _records(answers: Answers) -> list[dict[str, object]]:
         key = (one.question, *one.place, one.turn, one.system, one.other)
         units.setdefault(key, []).append(one.rating or 0.0)
     names = ("question", "study", "version", "item", "turn", "system", "other")
-    return [
-        {**dict(zip(names, key, strict=True)), "mean": fmean(values), "ratings": len(values)}
-        for key, values in units.items()
-    ]
+    records = []
+    for unit, values in units.items():
+        about: dict[str, object] = dict(zip(names, unit, strict=True))
+        turn = str(about["turn"])
+        about["turn"] = int(turn) if turn.isdecimal() else turn or None  # as in other files
+        records.append({**about, "mean": fmean(values), "ratings": len(values)})
+    return records

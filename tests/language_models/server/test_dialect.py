@@ -47,6 +47,12 @@ def test_message_that_names_both_limits_renames_none() -> None:
     assert dialect == Dialect()
 
 
+def test_new_name_of_the_limit_is_read_between_escaped_quotes() -> None:
+    dialect = Dialect()
+    assert dialect.learn(FULL, 400, rb'{"message": "Use \u0027max_completion_tokens\u0027 instead."}')
+    assert dialect.limit == "max_completion_tokens"
+
+
 def test_system_role_of_a_chat_that_the_assistant_begins_says_nothing_of_others() -> None:
     begun = {"messages": [{"role": "system"}, {"role": "assistant"}, {"role": "user"}]}
     dialect = Dialect()

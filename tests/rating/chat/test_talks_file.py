@@ -86,7 +86,11 @@ def test_exported_talks_are_readable_as_a_log(desk: Desk, clock: Clock, tmp_path
     ]
 
 
-def test_talks_of_excluded_people_are_exported_on_request_and_not_scored(desk: Desk, tmp_path: Path) -> None:
+def test_talks_of_excluded_people_are_exported_on_request_and_not_scored(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.info", told.append)
     for rater in ("ann", "bob"):
         talk(desk, rater, "Hi.", f"Hello, {rater}.")
     desk.exclude("bob", "rude")
@@ -95,6 +99,7 @@ def test_talks_of_excluded_people_are_exported_on_request_and_not_scored(desk: D
         assert write_talks(desk.store, "herons", path, excluded) == len(reasons)
         assert sorted(json.loads(line)["excluded"] for line in path.read_text().splitlines()) == reasons
         assert [one.reply for one in read_replies_log(path)] == ["Hello, ann."]
+    assert told == [f"{path}: left out 1 conversation(s) with people who were excluded"]
 
 
 def test_full_disk_keeps_previous_file(desk: Desk, tmp_path: Path) -> None:

@@ -242,6 +242,14 @@ def test_result_with_missing_answers_is_tried_again_and_remains_if_that_fails(tm
     assert len(runner.arguments) == 3
 
 
+def test_result_with_missing_answers_is_not_used_for_a_changed_model(tmp_path: Path) -> None:
+    part = {**FOUND, "report": {**FOUND["report"], "no_answer": {"value": 0.25}}}
+    result(Evaluations(tmp_path, Runner(part)))
+    changed = Evaluations(tmp_path, Runner(FOUND), fingerprint=lambda *about: "of another model")
+    with pytest.raises(ModelFileError, match=r"^m/model has changed since this command began: run it again$"):
+        result(changed)
+
+
 def test_failed_command_uses_result_of_concurrent_command(tmp_path: Path) -> None:
     beside = Evaluations(tmp_path, Runner(FOUND))
     assert result(Evaluations(tmp_path, Crossed(lambda: result(beside), code=-signal.SIGKILL))) == RESULT
