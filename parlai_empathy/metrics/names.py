@@ -17,6 +17,7 @@ METRIC_NAMES: dict[str, tuple[str, str]] = {
     "emotion_accuracy": ("Emotion acc.", "Share of contexts whose emotion the model's emotion head predicts correctly"),
     "pearson": ("Pearson", "Pearson's correlation of the judge's scores with people's mean ratings"),
     "spearman": ("Spearman", "Spearman's rank correlation of the judge's scores with people's mean ratings"),
+    "ppl": ("PPL", "Perplexity of the true replies: the mean over tokens"),
     "ppl_peers": ("PPL peers", "Perplexity as the papers from MoEL to CASE compute it: the mean over examples"),
     "dist_1": ("Dist-1", "Share of distinct words among all words of the replies"),
     "dist_2": ("Dist-2", "Share of distinct word pairs among all pairs in the replies"),

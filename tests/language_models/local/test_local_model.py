@@ -193,12 +193,12 @@ def thinker(tmp_path: Path) -> LocalModel:
 
 
 def test_thoughts_are_no_part_of_the_answer(thinker: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(thinker, "<think>\nSad.\n</think>\n\nI see.\nAnd", monkeypatch)
+    write(thinker, "<think>\nSad.\n</think>\n\nI-see.\nAnd", monkeypatch)
     answer, reported = streamed(thinker, CHAT, LONG)
     read = thinker.count_tokens(CHAT)
     # Each byte is a token; it ends with the first line of the answer.
-    assert answer == Completion("I see.", "stop", read, len("<think>\nSad.\n</think>\n\nI see.\n"))
-    assert reported == ["I", "I ", "I s", "I se", "I see", "I see."]
+    assert answer == Completion("I-see.", "stop", read, len("<think>\nSad.\n</think>\n\nI-see.\n"))
+    assert reported == ["I", "I-", "I-s", "I-se", "I-see", "I-see."]
     assert thinker.complete([CHAT, "ab"], LONG)[0] == answer
 
 

@@ -94,9 +94,11 @@ def test_prompted_language_model_can_be_evaluated(tmp_path: Path) -> None:
     assert replies == last_turns, "it repeats what was said last"
 
 
-def test_ed_history_1_gives_single_turn_contexts(ranker: Path) -> None:
-    report = board(models=[f"ranks={ranker}"], eval_args="--ed-history 1")
-    assert {item["turn"] for item in report.items} == {2}
+def test_ed_history_1_gives_single_turn_contexts(ranker: Path, tmp_path: Path) -> None:
+    report = board(models=[f"ranks={ranker}"], eval_args="--ed-history 1", out=str(tmp_path))
+    (log,) = (tmp_path / "evaluations").glob("*.replies.jsonl")
+    assert {len(one.context) for one in read_replies_log(log)} == {1}
+    assert {item["turn"] for item in report.items} == {4, 6}, "the turns of whole conversations"
     assert "- models were evaluated with: --edition sample --ed-history 1" in report.tables[0].notes
     assert report.title == "EmpGPT-3: leaderboard, test fold of the sample"
 
