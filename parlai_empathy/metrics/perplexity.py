@@ -7,13 +7,13 @@ counts as much as a long one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from parlai.core.metrics import AverageMetric
 from parlai.core.torch_generator_agent import PPLMetric
 from torch import Tensor
 
-from parlai_empathy.errors import NotComputableError
 from parlai_empathy.signature import signature
 
 
@@ -58,10 +58,8 @@ class Perplexity(PPLMetric):
         return Perplexity(total._numer, total._denom, self.settings, self.split, examples)
 
     def value(self) -> float:
-        """At least 1. Raises :class:`NotComputableError` if there are no examples."""
-        if not self._denom:
-            raise NotComputableError("perplexity: there are no examples")
-        return float(super().value())
+        """At least 1; NaN without tokens, as of an example without a true reply, which logs contain too."""
+        return float(super().value()) if self._denom else math.nan
 
     @property
     def signature(self) -> str:

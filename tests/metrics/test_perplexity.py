@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from parlai.core.metrics import Metrics
 
 from parlai_empathy import __version__
-from parlai_empathy.errors import NotComputableError
 from parlai_empathy.metrics.perplexity import Perplexity, example_losses
 
 
@@ -35,9 +34,10 @@ def test_metric_aggregates_to_exponential_of_mean_loss(losses: list[float]) -> N
     assert metrics.report()["ppl_peers"].value() == pytest.approx(math.exp(sum(losses) / len(losses)))
 
 
-def test_perplexity_without_examples_raises_error() -> None:
-    with pytest.raises(NotComputableError):
-        Perplexity(0.0, 0).value()
+def test_perplexity_without_tokens_is_no_number_and_adds_nothing() -> None:
+    nothing = Perplexity(0.0, 0)
+    assert math.isnan(nothing.value())
+    assert (nothing + Perplexity(2.0)).value() == pytest.approx(math.exp(2))
 
 
 def test_tokens_weigh_equally_if_they_are_counted() -> None:

@@ -42,11 +42,11 @@ def check_unused(opt: Opt, names: Collection[str], reason: str) -> None:
 
     :param reason: why they have none, and what to do.
     """
-    if opt.get("init_opt"):
-        return  # an option file may be the .opt of a trained model, which has the values of all options
     typed = opt.get("override") or {}
+    # An option file may be the .opt of a trained model, which has the values of all options.
+    in_file = Opt.load_init(typed["init_opt"]) if typed.get("init_opt") else {}
     for name in names:
-        if typed.get(name) is not None:
+        if typed.get(name) is not None and typed[name] != in_file.get(name):
             raise OptionError(f"{flag(name)} {typed[name]}: {reason}")
 
 

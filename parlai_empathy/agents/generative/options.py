@@ -214,9 +214,8 @@ def _check_search(opt: Opt) -> None:
     check_at_least(opt, 1, "beam_size")
     if not opt["temperature"] > 0:
         raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
-    typed = opt.get("override") or {}
-    if opt["inference"] == "greedy" and (typed.get("beam_size") or 1) > 1:  # a preset may have set another one
-        raise OptionError(f"--beam-size {opt['beam_size']}: greedy search has no beam; add --inference beam")
+    if opt["inference"] == "greedy" and opt["beam_size"] > 1:  # unless a preset has set it
+        check_unused(opt, ("beam_size",), "greedy search has no beam; add --inference beam")
     if opt["inference"] != DIVERSE_BEAM:
         return
     if opt["beam_groups"] < 1 or opt["beam_size"] % opt["beam_groups"]:

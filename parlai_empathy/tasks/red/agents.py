@@ -67,7 +67,8 @@ class CuratedPosts(RedTeacher):
 
     def _fold(self, posts: Sequence[RedPost]) -> str:
         """Return the fold to use: the validation fold instead of test if the file has no test fold, as is usual."""
-        if self.fold == "test" and not any(post.fold == "test" for post in posts):
+        folds = {post.fold for post in posts}
+        if self.fold == "test" and "test" not in folds and "valid" in folds:
             logging.info("RED has no test fold: the validation fold is used instead; RED-Test is empathy:red:Test")
             return "valid"
         return self.fold

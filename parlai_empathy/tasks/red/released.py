@@ -12,7 +12,7 @@ from pathlib import Path
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.reader import one_line
 from parlai_empathy.tasks.engagement.tables import Row, read_table
-from parlai_empathy.tasks.red.records import CLASSES, DIMENSIONS, RedPost, post_of
+from parlai_empathy.tasks.red.records import CLASSES, DIMENSIONS, TEXTS, RedPost, post_of
 
 POSTS = ("text", "post", "sentence")
 PARENTS = ("parent", "context")
@@ -34,7 +34,8 @@ def read_tables(path: str | Path, fold: str | None = None) -> Iterator[RedPost]:
     :raises DataError: naming file, line and column, for a missing column or an invalid value.
     """
     for row in read_table(path):
-        yield post_of(row.fields, row.where) if _OWN & row.fields.keys() else _released(row, fold)
+        is_own = _OWN & row.fields.keys() or row.fields.keys() >= set(TEXTS)  # some writers of JSON leave out nulls
+        yield post_of(row.fields, row.where) if is_own else _released(row, fold)
 
 
 def fold_in_name(path: Path) -> str | None:

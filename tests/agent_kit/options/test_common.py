@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,13 +93,17 @@ def test_check_choices_and_check_at_least() -> None:
         check_at_least(Opt({"max_tokens": math.nan}), 5, "max_tokens")
 
 
-def test_option_without_effect_is_an_error_if_it_was_typed() -> None:
+def test_option_without_effect_is_an_error_if_it_was_typed(tmp_path: Path) -> None:
     check_unused(Opt({"n_layers": 2}), ["n_layers"], "leave it out")  # a default
     opt = Opt({"n_layers": 2, "override": {"n_layers": 2}})
     check_unused(opt, ["dropout"], "leave it out")
     with pytest.raises(OptionError, match=r"^--n-layers 2: leave it out$"):
         check_unused(opt, ["n_layers"], "leave it out")
-    check_unused(Opt({**opt, "init_opt": "model.opt"}), ["n_layers"], "leave it out")  # has every option's value
+    (file := tmp_path / "model.opt").write_text('{"n_layers": 2}')  # a model's, with the values of all options
+    of_file = Opt({"override": {"n_layers": 2, "dropout": 0.5, "init_opt": str(file)}})
+    check_unused(of_file, ["n_layers"], "leave it out")
+    with pytest.raises(OptionError, match=r"^--dropout 0.5: leave it out$"):
+        check_unused(of_file, ["dropout"], "leave it out")
 
 
 def test_valid_sizes_are_accepted() -> None:

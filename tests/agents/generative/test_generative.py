@@ -17,7 +17,7 @@ from parlai.scripts.train_model import TrainModel
 from processes import SAMPLE, TINY_SIZES, parlai_command
 from sample_models import Bomb, copy_of, evaluate, load, weights
 from tiny_generators import KINDS, write_language_model
-from tiny_parts import SIZES
+from tiny_parts import SIZES, observed
 
 from parlai_empathy.errors import ModelFileError, OptionError, TrainingError
 from parlai_empathy.metrics.avg_bleu import avg_bleu, bleu_statistics
@@ -198,6 +198,15 @@ def test_evaluation_reports_own_and_parlai_metrics(model_file: Path) -> None:
     for key, mean in (("ppl", "tokens"), ("ppl_peers", "examples")):
         made = f"PPL|mean:{mean}|case:lower|tokens:peers|vocabulary:2612|max_length:12|n:142|split:test|"
         assert report[key].signature.startswith(made)
+
+
+def test_example_without_a_true_reply_has_no_perplexity(model_file: Path) -> None:
+    """ParlAI writes the metrics of each example into its logs: an error there would end the evaluation."""
+    agent = load(model_file, datatype="valid")
+    replies = agent.batch_act(observed(agent, {"text": "I am sad", "eval_labels": ["Oh no."]}, {"text": "I am glad"}))
+    first, second = (float(reply["metrics"]["ppl"]) for reply in replies)
+    assert math.isfinite(first)
+    assert math.isnan(second)
 
 
 def test_perplexity_signature_mentions_bfloat16(model_file: Path) -> None:

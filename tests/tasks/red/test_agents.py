@@ -146,5 +146,6 @@ def test_dimension_teacher_on_released_file_raises_data_error(load_teacher: Load
 
 def test_empty_fold_raises_data_error(load_teacher: Load, tmp_path: Path) -> None:
     (path := tmp_path / "red.csv").write_text("text,label,fold\nGoats!,1,train\n")
-    with pytest.raises(DataError, match="its valid fold has no example for DefaultTeacher"):
-        load_teacher(TASK, "valid", red_file=str(path))
+    for fold in ("valid", "test"):
+        with pytest.raises(DataError, match=f"its {fold} fold has no example for DefaultTeacher"):
+            load_teacher(TASK, fold, red_file=str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,6 +49,14 @@ def test_parent_and_fold_columns_are_read(tmp_path: Path) -> None:
 def test_released_table_may_have_other_columns_of_ours(tmp_path: Path) -> None:
     path = write(tmp_path, "text,label,source,subreddit,engagement\nGoats!,1,reddit,goats,3\n")
     assert list(read_tables(path, "train")) == [RedPost("Goats!", "", "engaging", "train")]
+
+
+def test_curated_row_without_its_nulls_is_not_taken_for_a_released_one(tmp_path: Path) -> None:
+    """A negative sample has no scores; read as released, it would become a reaction."""
+    row = {"post": "p", "parent": "q", "label": "not engaging", "fold": "train", "subreddit": "s", "source": "copy"}
+    (path := tmp_path / "own.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(DataError, match="line 1: the column ee_norm is missing"):
+        list(read_tables(path))
 
 
 def test_curated_rows_keep_their_source() -> None:
