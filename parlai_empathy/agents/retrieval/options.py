@@ -266,7 +266,7 @@ def _check_encoder_options(opt: Opt) -> None:
     if opt["encoder"] == "hf":
         check_unused(opt, _ONLY_OF["transformer"], "--encoder hf has its own; leave it out")
     else:
-        check_unused(opt, _ONLY_OF["hf"], "is for --encoder hf: add that, or leave it out")
+        check_unused(opt, _ONLY_OF["hf"], "only for --encoder hf; add that, or leave it out")
 
 
 def check_training(opt: Opt) -> None:

@@ -233,7 +233,7 @@ def test_options_of_the_other_encoder_raise_option_error() -> None:
     for arguments in (["--hf-model", "x"], ["--towers", "2"], ["--pooling", "first"], ["--projection", "9"]):
         options.check(parsed("--encoder", "hf", *arguments))
         with pytest.raises(
-            OptionError, match=f"^{' '.join(arguments)}: is for --encoder hf: add that, or leave it out$"
+            OptionError, match=f"^{' '.join(arguments)}: only for --encoder hf; add that, or leave it out$"
         ):
             options.check(parsed(*arguments))
 
