@@ -11,7 +11,7 @@ from parlai_empathy.language_models.prompt import Message, without_system_role
 
 # How OpenAI's newer models name the parameter that they accept. Others mention it beside the old name, as vLLM does
 # when a prompt is too long, which must stay an error.
-_NEW_LIMIT = re.compile(rb"\buse\b.{0,20}max_completion_tokens", re.IGNORECASE)  # its quote may be \\u0027
+_NEW_LIMIT = re.compile(rb"\buse\b.{0,20}max_completion_tokens", re.IGNORECASE)  # a quote may be \u0027
 # How servers refuse a system message: by the name of the role, or of what Google calls it. Chat templates whose roles
 # must alternate say the same of a chat that begins with the assistant.
 _NO_SYSTEM = re.compile(rb"\broles?\b|developer instruction", re.IGNORECASE)
