@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
+from parlai_empathy.curation.sql import double
 from parlai_empathy.errors import NotComputableError
 
 MILLION = 1_000_000
@@ -94,19 +95,14 @@ def _query(recipe: Recipe, dimensions: tuple[str, ...], medians: dict[str, float
         unit = f"{float(MILLION)!r}" if name == "ee" else "1.0"
         x = f"(CAST({_positive(name)} AS DOUBLE) / CAST({unit} AS DOUBLE))"
         ratio = medians["pv"] / medians[name]
-        adjusted.append(f"{x} + {_double(ratio)} * ({x} / CAST(pv AS DOUBLE)) * {x} AS {name}_adjusted")
-        norms.append(f"{name}_adjusted / ({name}_adjusted + {_double(alphas[name])}) AS {name}_norm")
+        adjusted.append(f"{x} + {double(ratio)} * ({x} / CAST(pv AS DOUBLE)) * {x} AS {name}_adjusted")
+        norms.append(f"{name}_adjusted / ({name}_adjusted + {double(alphas[name])}) AS {name}_norm")
     weights = {name: recipe.weights.get(name, 0.0) for name in dimensions}
-    weighted = " + ".join(f"{_double(weights[name])} * {name}_norm" for name in dimensions)
-    whole = _double(sum(weights.values()))
+    weighted = " + ".join(f"{double(weights[name])} * {name}_norm" for name in dimensions)
+    whole = double(sum(weights.values()))
     return f"""
     WITH adjusted AS (SELECT *, {", ".join(adjusted)} FROM candidates),
          normalised AS (SELECT *, {", ".join(norms)} FROM adjusted)
-    SELECT *, CAST(floor(({weighted}) / {whole} * {_double(MILLION)} + {_double(0.5)}) AS BIGINT) AS engagement
+    SELECT *, CAST(floor(({weighted}) / {whole} * {double(MILLION)} + {double(0.5)}) AS BIGINT) AS engagement
     FROM normalised
     """
-
-
-def _double(value: float) -> str:
-    """Return SQL for a number that both engines read as the same double: a bare 0.1 is a decimal."""
-    return f"CAST('{float(value)!r}' AS DOUBLE)"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from parlai_empathy.curation.duck import connect
+from parlai_empathy.curation.sql import quoted
 from parlai_empathy.errors import DataError, MissingDependencyError, OptionError, one_line
 
 ENGINES = ("duckdb", "spark")
@@ -85,7 +86,7 @@ class _Duck:
         self._connection = connect(memory, threads, folder)
 
     def view(self, name: str, files: Sequence[Path]) -> None:
-        listed = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)
+        listed = ", ".join(quoted(str(file)) for file in files)
         self._connection.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
 
     def view_of(self, name: str, query: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from parlai_empathy.curation.content_words import ready_to_count
+from parlai_empathy.curation.sql import quoted
 from parlai_empathy.tasks.reddit import cleaning
 
 FIELDS = {
@@ -167,11 +168,11 @@ def _decoded(text: str) -> str:
 def _without(text: str, pattern: re.Pattern[str], *signs: str) -> str:
     """Return SQL that removes all matches. Each contains one of ``signs``, which are faster to search for."""
     held = " OR ".join(f"contains({text}, '{sign}')" for sign in signs)
-    return f"CASE WHEN {held} THEN regexp_replace({text}, {_quoted(pattern)}, '', 'g') ELSE {text} END"
+    return f"CASE WHEN {held} THEN regexp_replace({text}, {_pattern(pattern)}, '', 'g') ELSE {text} END"
 
 
 def _matches(text: str, pattern: re.Pattern[str]) -> str:
-    return f"regexp_matches({text}, {_quoted(pattern)})"
+    return f"regexp_matches({text}, {_pattern(pattern)})"
 
 
 def _has_words(text: str) -> str:
@@ -184,11 +185,11 @@ _WORD_END = r"(?:^|$|[^\pL\pN_])"
 _TOKEN = re.compile(r"\[\^\\S\\n\]|\[(?:\\.|[^\\\]])+\]|\\.")  # a character class, or an escape sequence
 
 
-def _quoted(pattern: re.Pattern[str]) -> str:
+def _pattern(pattern: re.Pattern[str]) -> str:
     """Return a pattern as an SQL string with Python's flags and, as in Python, Unicode's white space and letters."""
     flags = "".join(letter for letter, flag in (("i", re.I), ("m", re.M)) if pattern.flags & flag)
     written = pattern.pattern if pattern.flags & re.ASCII else _TOKEN.sub(_in_unicode, pattern.pattern)
-    return "'" + (f"(?{flags})" if flags else "") + written.replace("'", "''") + "'"
+    return quoted((f"(?{flags})" if flags else "") + written)
 
 
 def _in_unicode(token: re.Match[str]) -> str:
@@ -204,7 +205,7 @@ _FLAW = f"""CASE
     WHEN odd IS NULL THEN NULL
     WHEN NOT regexp_matches(left_over, '[^{_SPACE}]') THEN
         CASE WHEN regexp_matches(odd, '[^{_SPACE}]') THEN 'deleted' ELSE 'empty' END
-    WHEN regexp_full_match(o.author, {_quoted(cleaning.BOT_NAME)}) THEN 'by a bot'
+    WHEN regexp_full_match(o.author, {_pattern(cleaning.BOT_NAME)}) THEN 'by a bot'
     WHEN {_matches("replace(left_over, '^', '')", cleaning.BOT_WORDS)} THEN 'by a bot'
     WHEN NOT {_has_words("unlinked")} THEN CASE WHEN unlinked = left_over THEN 'empty' ELSE 'links only' END
     WHEN NOT {_has_words(_unlinked("unquoted"))} THEN 'quotes only'

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.recipe import Recipe
+from parlai_empathy.curation.sql import quoted
 
 # Flaws of replies that are not a person's reaction to a post.
 _NO_REACTION = "('deleted', 'empty', 'by a bot')"
@@ -87,5 +88,5 @@ def _is_later(reply: str, post: str) -> str:
 def _is_wanted(recipe: Recipe) -> str:
     if not recipe.subreddits:
         return "true"
-    listed = ", ".join("'" + name.lower().replace("'", "''") + "'" for name in recipe.subreddits)
+    listed = ", ".join(quoted(name.lower()) for name in recipe.subreddits)
     return f"lower(r.subreddit) IN ({listed})"

@@ -13,6 +13,7 @@ from parlai_empathy.curation.engagement import MILLION, Measures
 from parlai_empathy.curation.engine import Engine, exactly
 from parlai_empathy.curation.negative_samples import KINDS, negative_sample
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
+from parlai_empathy.curation.sql import double
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.tasks.reddit.cleaning import clean
@@ -42,7 +43,7 @@ def choose(engine: Engine, recipe: Recipe, measures: Measures) -> Chosen:
     :raises NotComputableError: if one end is empty.
     """
     distance = recipe.kappa * measures.deviation
-    low, high = (f"CAST('{measures.mean + sign * distance!r}' AS DOUBLE)" for sign in (-1, 1))
+    low, high = (double(measures.mean + sign * distance) for sign in (-1, 1))
     engine.table(
         "ends",
         f"""SELECT *, row_number() OVER (PARTITION BY class ORDER BY drawn, name) AS turn

@@ -25,6 +25,7 @@ from parlai_empathy.curation.blocks import lines_of, lines_schema, read_blocks
 from parlai_empathy.curation.content_words import count_content_words
 from parlai_empathy.curation.duck import connect
 from parlai_empathy.curation.posts import posts_query
+from parlai_empathy.curation.sql import quoted
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
@@ -116,7 +117,7 @@ def _kept(file: Path) -> Part | None:
 
 def _unpack_one(lines: _Lines, file: Path, memory: str, threads: int) -> Part:
     with whole_file(file) as unfinished:
-        written = "'" + str(unfinished).replace("'", "''") + "'"
+        written = quoted(str(unfinished))
         with connect(memory, threads, file.parent / _SPILLED) as database:
             database.create_function("count_content_words", count_content_words, ["VARCHAR"], "INTEGER", type="arrow")
             database.register("lines", lines.stream())
