@@ -13,7 +13,7 @@ from pathlib import Path
 import parlai.utils.logging as logging
 
 from parlai_empathy.curation.duck import clear_errors, stoppable
-from parlai_empathy.curation.engagement import MILLION, Measures, measure
+from parlai_empathy.curation.engagement import MILLION, UNITS, Measures, measure
 from parlai_empathy.curation.engine import Engine, open_engine
 from parlai_empathy.curation.folder_lock import locked
 from parlai_empathy.curation.negative_samples import KINDS
@@ -241,13 +241,9 @@ def _count(engine: Engine, table: str) -> int:
 
 
 def _classes(engine: Engine, measures: Measures) -> dict[str, dict[str, float]]:
-    columns = [*measures.dimensions, *(f"{name}_norm" for name in measures.dimensions), "engagement"]
-    units = {"ee": MILLION, "engagement": MILLION}
-    means = ", ".join(f"avg(CAST({column} AS DOUBLE))" for column in columns)
+    means = ", ".join(f"avg(CAST({column} AS DOUBLE))" for column in measures.columns)
     return {
-        CLASSES[place]: dict(
-            zip(columns, (v / units.get(c, 1) for c, v in zip(columns, found, strict=True)), strict=True)
-        )
+        CLASSES[place]: {name: mean / UNITS.get(name, 1) for name, mean in zip(measures.columns, found, strict=True)}
         for place, *found in engine.rows(f"SELECT class, {means} FROM chosen GROUP BY class ORDER BY class")
     }
 

@@ -15,6 +15,8 @@ from parlai_empathy.curation.sql import double
 from parlai_empathy.errors import NotComputableError
 
 MILLION = 1_000_000
+UNITS = {"ee": MILLION, "engagement": MILLION}
+"""The divisors of columns that are not stored in units of one."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Measures:
     alphas: dict[str, float]
     mean: float
     deviation: float
+
+    @property
+    def columns(self) -> list[str]:
+        """The numbers of a post: each dimension, each normalised, and the aggregate."""
+        return [*self.dimensions, *(f"{name}_norm" for name in self.dimensions), "engagement"]
 
 
 def measure(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], fates: Mapping[str, int]) -> Measures:
@@ -71,8 +78,7 @@ def _medians(engine: Engine, recipe: Recipe, dimensions: tuple[str, ...], count:
     wanted = [*dimensions, "pv"]
     expressions = ", ".join(f"median({_positive(name)})" for name in wanted)
     found = engine.rows(f"SELECT {expressions} FROM candidates")[0]
-    units = {"ee": MILLION}
-    measured = {name: float(value) / units.get(name, 1) for name, value in zip(wanted, found, strict=True)}
+    measured = {name: float(value) / UNITS.get(name, 1) for name, value in zip(wanted, found, strict=True)}
     medians = {name: recipe.medians.get(name, measured[name]) for name in wanted}
     for name, value in medians.items():
         if not value > 0:
@@ -92,8 +98,7 @@ def _positive(name: str) -> str:
 def _query(recipe: Recipe, dimensions: tuple[str, ...], medians: dict[str, float], alphas: dict[str, float]) -> str:
     adjusted, norms = [], []
     for name in dimensions:
-        unit = f"{float(MILLION)!r}" if name == "ee" else "1.0"
-        x = f"(CAST({_positive(name)} AS DOUBLE) / CAST({unit} AS DOUBLE))"
+        x = f"(CAST({_positive(name)} AS DOUBLE) / {double(UNITS.get(name, 1))})"
         ratio = medians["pv"] / medians[name]
         adjusted.append(f"{x} + {double(ratio)} * ({x} / CAST(pv AS DOUBLE)) * {x} AS {name}_adjusted")
         norms.append(f"{name}_adjusted / ({name}_adjusted + {double(alphas[name])}) AS {name}_norm")

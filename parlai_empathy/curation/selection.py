@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.curation.engagement import MILLION, Measures
+from parlai_empathy.curation.engagement import UNITS, Measures
 from parlai_empathy.curation.engine import Engine, exactly
 from parlai_empathy.curation.negative_samples import KINDS, negative_sample
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
@@ -74,7 +74,6 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
     """
     import pyarrow
 
-    numbers = [*measures.dimensions, *(f"{name}_norm" for name in measures.dimensions), "engagement"]
     # Finding these few texts takes a scan of all texts, so posts and parents are looked up together.
     engine.table(
         "originals",
@@ -89,7 +88,7 @@ def chosen_posts(engine: Engine, recipe: Recipe, measures: Measures, negatives: 
     query = f"""
         SELECT own.text AS post, other.text AS parent, c.class, {is_valid} AS is_valid, own.subreddit, c.name AS id,
                engaging.text IS NULL AND toxic.name IS NULL AS may_copy,
-               {", ".join(f"CAST(c.{name} AS DOUBLE) AS {name}" for name in numbers)}
+               {", ".join(f"CAST(c.{name} AS DOUBLE) AS {name}" for name in measures.columns)}
         FROM chosen c JOIN originals own ON c.place = own.place JOIN originals other ON c.parent_place = other.place
         LEFT JOIN ({engaging}) engaging ON {_spaceless("other.text")} = engaging.text
         LEFT JOIN toxic ON other.name = toxic.name
@@ -122,14 +121,9 @@ def _columns(found: Any, measures: Measures) -> dict[str, Any]:
     columns["fold"] = ["valid" if is_valid else "train" for is_valid in found["is_valid"].to_pylist()]
     columns["subreddit"], columns["id"] = found["subreddit"], found["id"]
     columns["source"] = ["reaction"] * len(found)
-    units = {"ee": MILLION}
-    for name in DIMENSIONS:
-        for column in (name, f"{name}_norm"):
-            missing = [None] * len(found)
-            known = name in measures.dimensions
-            columns[column] = found[column].to_numpy() / units.get(column, 1) if known else missing
-    engagement = found["engagement"].to_numpy()
-    columns["engagement"], columns["z"] = engagement / MILLION, (engagement - measures.mean) / measures.deviation
+    columns |= {column: [None] * len(found) for name in DIMENSIONS for column in (name, f"{name}_norm")}
+    columns |= {column: found[column].to_numpy() / UNITS.get(column, 1) for column in measures.columns}
+    columns["z"] = (found["engagement"].to_numpy() - measures.mean) / measures.deviation
     return columns
 
 

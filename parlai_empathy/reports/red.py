@@ -25,12 +25,9 @@ def data_card(curated: Curated, plan: Plan) -> Report:
 
 def _classes(curated: Curated) -> Table:
     dimensions = curated.measures.dimensions
-    columns = [*dimensions, *(f"{name}_norm" for name in dimensions), "engagement"]
     header = ["class", "posts", *(name.upper() for name in dimensions)]
     header += [*(f"{name.upper()} 0..1" for name in dimensions), "engagement"]
-    rows: list[list[Cell]] = [
-        [label, curated.chosen.each, *(means[column] for column in columns)] for label, means in curated.classes.items()
-    ]
+    rows: list[list[Cell]] = [[label, curated.chosen.each, *means.values()] for label, means in curated.classes.items()]
     notes = [f"{name.upper()} is {DIMENSIONS[name]}. " for name in dimensions]
     notes.append("The means are of the posts as they are, and (0..1) adjusted for popularity and normalised.")
     if "ee" not in dimensions:
