@@ -19,11 +19,12 @@ from parlai_empathy.curation.folder_lock import locked
 from parlai_empathy.curation.negative_samples import KINDS
 from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.curation.relations import gather, relate
-from parlai_empathy.curation.selection import CLASSES, Chosen, choose, chosen_posts, write
+from parlai_empathy.curation.selection import Chosen, choose, chosen_posts, write
 from parlai_empathy.curation.text_scores import TextScorer, score_texts
 from parlai_empathy.curation.unpack import Account, Part, unpack
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.text_file import as_unicode, has_half_characters
+from parlai_empathy.tasks.red.records import CLASSES
 
 FILE = "red.parquet"
 

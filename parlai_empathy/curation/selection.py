@@ -16,9 +16,9 @@ from parlai_empathy.curation.recipe import DIMENSIONS, Recipe
 from parlai_empathy.curation.sql import double
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.files.whole_file import whole_file
+from parlai_empathy.tasks.red.records import CLASSES, REACTION, TEXTS
 from parlai_empathy.tasks.reddit.cleaning import clean
 
-CLASSES = ("not engaging", "engaging")
 _ROWS = 10_000  # posts per table that is written
 _MAY_CHANGE = r"\]\(|  |^ | $|[^ -~]"  # a link, irregular spaces, or a character that may be white space
 
@@ -120,7 +120,7 @@ def _columns(found: Any, measures: Measures) -> dict[str, Any]:
     columns["label"] = [CLASSES[place] for place in found["class"].to_pylist()]
     columns["fold"] = ["valid" if is_valid else "train" for is_valid in found["is_valid"].to_pylist()]
     columns["subreddit"], columns["id"] = found["subreddit"], found["id"]
-    columns["source"] = ["reaction"] * len(found)
+    columns["source"] = [REACTION] * len(found)
     columns |= {column: [None] * len(found) for name in DIMENSIONS for column in (name, f"{name}_norm")}
     columns |= {column: found[column].to_numpy() / UNITS.get(column, 1) for column in measures.columns}
     columns["z"] = (found["engagement"].to_numpy() - measures.mean) / measures.deviation
@@ -167,9 +167,8 @@ def schema(with_ids: bool) -> Any:
     """Return the schema of ``red.parquet``."""
     import pyarrow
 
-    texts = ["post", "parent", "label", "fold", "subreddit", "source"]
     numbers = [*DIMENSIONS, *(f"{name}_norm" for name in DIMENSIONS), "engagement", "z"]
-    columns = [(name, pyarrow.string()) for name in texts] + [(name, pyarrow.float64()) for name in numbers]
+    columns = [(name, pyarrow.string()) for name in TEXTS] + [(name, pyarrow.float64()) for name in numbers]
     return pyarrow.schema([*columns, *([("id", pyarrow.string())] if with_ids else [])])
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from parlai_empathy.curation.curate import Curated, Plan
 from parlai_empathy.curation.engagement import MILLION
 from parlai_empathy.curation.recipe import DIMENSIONS
-from parlai_empathy.curation.selection import CLASSES
 from parlai_empathy.curation.unpack import Account
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.tasks.red.records import CLASSES
 
 _SUBREDDITS = 30  # rows of their own on the card; the others are counted together
 

@@ -21,9 +21,10 @@ from parlai_empathy.curation.engagement import MILLION, Measures
 from parlai_empathy.curation.engine import Engine, open_engine
 from parlai_empathy.curation.negative_samples import GENERIC, KINDS
 from parlai_empathy.curation.recipe import Recipe
-from parlai_empathy.curation.selection import CLASSES, Chosen, choose, clean_all, schema, write
+from parlai_empathy.curation.selection import Chosen, choose, clean_all, schema, write
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.tasks.red.parquet import read_parquet
+from parlai_empathy.tasks.red.records import CLASSES
 from parlai_empathy.tasks.reddit.cleaning import clean, decoded
 
 
