@@ -7,7 +7,7 @@ reply.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 KINDS = ("insertion", "deletion", "copy", "generic")
 """The four kinds, in the order in which they alternate."""
@@ -50,37 +50,16 @@ def negative_sample(kind: str, post: str, parent: str, words: Sequence[str], dra
     :param parent: the text that the post answers.
     :param words: words to insert, from other posts; at least one.
     """
-    return _WAYS[kind](post, parent, words, draw)
-
-
-def _insertion(post: str, parent: str, words: Sequence[str], draw: random.Random) -> str:
+    if kind == "copy":
+        return parent
+    if kind == "generic":
+        return draw.choice(GENERIC)
     found = post.split()
-    for _ in range(_count(found)):
-        found.insert(draw.randint(0, len(found)), draw.choice(words))
+    count = max(1, round(_SHARE * len(found)))
+    if kind == "insertion":
+        for _ in range(count):
+            found.insert(draw.randint(0, len(found)), draw.choice(words))
+    else:
+        kept = sorted(draw.sample(range(len(found)), max(1, len(found) - count)))
+        found = [found[place] for place in kept]
     return " ".join(found)
-
-
-def _deletion(post: str, parent: str, words: Sequence[str], draw: random.Random) -> str:
-    found = post.split()
-    kept = sorted(draw.sample(range(len(found)), max(1, len(found) - _count(found))))
-    return " ".join(found[place] for place in kept)
-
-
-def _copy(post: str, parent: str, words: Sequence[str], draw: random.Random) -> str:
-    return parent
-
-
-def _generic(post: str, parent: str, words: Sequence[str], draw: random.Random) -> str:
-    return draw.choice(GENERIC)
-
-
-def _count(words: Sequence[str]) -> int:
-    return max(1, round(_SHARE * len(words)))
-
-
-_WAYS: dict[str, Callable[[str, str, Sequence[str], random.Random], str]] = {
-    "insertion": _insertion,
-    "deletion": _deletion,
-    "copy": _copy,
-    "generic": _generic,
-}

@@ -16,6 +16,9 @@ from parlai_empathy.curation.sql import quoted
 
 # Flaws of replies that are not a person's reaction to a post.
 _NO_REACTION = "('deleted', 'empty', 'by a bot')"
+# Whether the reply r is later than the post p.
+_IS_LATER = """(r.created > p.created OR (r.created = p.created AND (substr(p.name, 1, 2) = 't3'
+        OR length(r.name) > length(p.name) OR (length(r.name) = length(p.name) AND r.name > p.name))))"""
 _LINES = 1 << 40  # more than any dump has
 
 
@@ -42,8 +45,7 @@ def relate(engine: Engine, recipe: Recipe) -> None:
     words of the longest reply) and ``edits`` (number of edited replies).
     """
     engine.table("names_twice", "SELECT name FROM posts GROUP BY name HAVING count(*) > 1")
-    columns = "name, parent, subreddit, created, score, controversial, edited, words, flaw, place"
-    engine.view_of("once", _once(columns, engine.rows("SELECT count(*) FROM names_twice")[0][0]))
+    engine.view_of("once", _once(engine.rows("SELECT count(*) FROM names_twice")[0][0]))
     engine.table(
         "comments",
         f"""SELECT r.name, r.place, r.score, r.controversial, r.edited, r.words,
@@ -52,11 +54,11 @@ def relate(engine: Engine, recipe: Recipe) -> None:
                  WHEN r.flaw IS NOT NULL THEN r.flaw
                  WHEN p.name IS NULL AND substr(r.parent, 1, 2) = 't3' THEN 'to an unknown submission'
                  WHEN p.name IS NULL THEN 'to an unknown comment'
-                 WHEN NOT {_is_later("r", "p")} THEN 'not later than what it answers'
+                 WHEN NOT {_IS_LATER} THEN 'not later than what it answers'
                  WHEN p.flaw <> 'quote' THEN concat('to one that is ', p.flaw)
                  WHEN NOT ({_is_wanted(recipe)}) THEN 'in another subreddit'
             END AS fate,
-            coalesce(r.time_read = 1 AND {_is_later("r", "p")}
+            coalesce(r.time_read = 1 AND {_IS_LATER}
                      AND coalesce(r.flaw, '') NOT IN {_NO_REACTION}, false) AS is_reaction
         FROM once r LEFT JOIN (SELECT * FROM once WHERE time_read = 1) p ON r.parent = p.name
         WHERE r.parent IS NOT NULL""",
@@ -69,20 +71,15 @@ def relate(engine: Engine, recipe: Recipe) -> None:
     )
 
 
-def _once(columns: str, names_twice: int) -> str:
+def _once(names_twice: int) -> str:
     """Return SQL for the posts with ``time_read``: 1 for the first post of a name, 2 for the second, and so on."""
+    columns = "name, parent, subreddit, created, score, controversial, edited, words, flaw, place"
     if not names_twice:
         return f"SELECT {columns}, 1 AS time_read FROM posts"
     return f"""SELECT {columns}, 1 AS time_read FROM posts ANTI JOIN names_twice USING (name)
         UNION ALL
         SELECT {columns}, row_number() OVER (PARTITION BY name ORDER BY place) AS time_read
         FROM posts SEMI JOIN names_twice USING (name)"""
-
-
-def _is_later(reply: str, post: str) -> str:
-    r, p = reply, post
-    return f"""({r}.created > {p}.created OR ({r}.created = {p}.created AND (substr({p}.name, 1, 2) = 't3'
-        OR length({r}.name) > length({p}.name) OR (length({r}.name) = length({p}.name) AND {r}.name > {p}.name))))"""
 
 
 def _is_wanted(recipe: Recipe) -> str:
