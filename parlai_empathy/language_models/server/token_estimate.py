@@ -29,8 +29,6 @@ def estimate_tokens(prompt: Prompt) -> int:
 def _estimate_piece(piece: str) -> int:
     if piece == " ":
         return 0  # part of the next word
-    if piece.isascii() and piece.isalpha():
-        return -(-len(piece) // _LETTERS_PER_TOKEN)
-    if piece.isspace():
+    if piece.isspace() or (piece.isascii() and piece.isalpha()):
         return -(-len(piece) // _LETTERS_PER_TOKEN)
     return len(piece) if piece.isascii() else len(piece.encode("utf-8", "surrogatepass"))
