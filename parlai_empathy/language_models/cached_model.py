@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from parlai_empathy.language_models.cache import Cache, cache_key
 from parlai_empathy.language_models.completion import Answer, Completion
-from parlai_empathy.language_models.language_model import Backend
+from parlai_empathy.language_models.language_model import Backend, LanguageModel
 from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
-from parlai_empathy.language_models.usage import Usage
 
 
-class CachedModel:
+class CachedModel(LanguageModel):
     """A backend with a cache. Completions are cached as soon as they arrive; :class:`NoAnswer` is never cached.
 
     The same prompt with the same sampling options therefore always gets the same answer, even if sampling is random.
@@ -23,21 +22,9 @@ class CachedModel:
     def __init__(self, backend: Backend, cache: Cache) -> None:
         self.backend = backend
         self.cache = cache
-
-    @property
-    def name(self) -> str:
-        """The backend and the model."""
-        return self.backend.name
-
-    @property
-    def context_length(self) -> int | None:
-        """The backend's context length."""
-        return self.backend.context_length
-
-    @property
-    def usage(self) -> Usage:
-        """The backend's usage, including answers from the cache."""
-        return self.backend.usage
+        self.name = backend.name
+        self.context_length = backend.context_length
+        self.usage = backend.usage  # answers from the cache are added to it
 
     def count_tokens(self, prompt: Prompt) -> int:
         """Return the number of tokens, as counted by the backend."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of
-from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.language_model import Backend
 from parlai_empathy.language_models.partial_answers import Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.usage import Usage
@@ -15,7 +15,7 @@ from parlai_empathy.language_models.usage import Usage
 _SPEAKER = re.compile(r"\s*[A-Z][\w-]*( [A-Z][\w-]*)?:(\s+|$)")
 
 
-class EchoModel:
+class EchoModel(Backend):
     """Repeats the user's last message, or the last line of a text without its speaker's name. Its tokens are words."""
 
     identity = ""
@@ -28,10 +28,6 @@ class EchoModel:
     def count_tokens(self, prompt: Prompt) -> int:
         """Return the number of words."""
         return len(prompt.split()) if isinstance(prompt, str) else sum(len(one.content.split()) for one in prompt)
-
-    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        """Return the answers in the order of the prompts."""
-        return in_order(self, prompts, sampling)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
         """Answer one prompt, passing the answer to ``say`` word by word."""

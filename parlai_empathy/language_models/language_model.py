@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from parlai_empathy.language_models.completion import Answer
 from parlai_empathy.language_models.partial_answers import Say
@@ -11,24 +11,21 @@ from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.usage import Usage
 
 
-class LanguageModel(Protocol):
+class LanguageModel(ABC):
     """A model that continues texts and answers chats."""
 
-    @property
-    def name(self) -> str:
-        """The backend and the model, such as ``openai:gpt-4o``; used in the signatures of metrics."""
+    name: str
+    """The backend and the model, such as ``openai:gpt-4o``; used in the signatures of metrics."""
+    context_length: int | None
+    """The maximum number of tokens of a prompt and its answer together; None if unknown."""
+    usage: Usage
+    """The requests and tokens so far."""
 
-    @property
-    def context_length(self) -> int | None:
-        """The maximum number of tokens of a prompt and its answer together; None if unknown."""
-
-    @property
-    def usage(self) -> Usage:
-        """The requests and tokens so far."""
-
+    @abstractmethod
     def count_tokens(self, prompt: Prompt) -> int:
         """Return the number of tokens of a prompt; a high estimate if the model's tokenizer is not available."""
 
+    @abstractmethod
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
         """Answer prompts.
 
@@ -36,6 +33,7 @@ class LanguageModel(Protocol):
         :raises LanguageModelError: if the model or its server fails permanently. Answers finished by then are cached.
         """
 
+    @abstractmethod
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
         """Answer one prompt, passing partial answers to ``say`` while it is generated.
 
@@ -47,13 +45,13 @@ class LanguageModel(Protocol):
         """
 
 
-class Backend(LanguageModel, Protocol):
+class Backend(LanguageModel):
     """A language model that yields each answer as soon as it is finished, so none is lost if a later one fails."""
 
-    @property
-    def identity(self) -> str:
-        """What its answers depend on besides the name: the server's address or the model's files. Never a secret."""
+    identity: str
+    """What its answers depend on besides the name: the server's address or the model's files. Never a secret."""
 
+    @abstractmethod
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[tuple[int, Answer]]:
         """Answer prompts, in any order.
 
@@ -61,8 +59,7 @@ class Backend(LanguageModel, Protocol):
         :raises LanguageModelError: if it fails permanently, after all answers that could be finished.
         """
 
-
-def in_order(backend: Backend, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-    """Return all answers of a backend, in the order of the prompts."""
-    found = dict(backend.answers(prompts, sampling))
-    return [found[number] for number in range(len(prompts))]
+    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
+        """Return the answers in the order of the prompts."""
+        found = dict(self.answers(prompts, sampling))
+        return [found[number] for number in range(len(prompts))]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of
-from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.language_model import Backend
 from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
 from parlai_empathy.language_models.local.stop_texts import StopTexts
 from parlai_empathy.language_models.local.token_listener import TokenListener, settled
@@ -35,7 +35,7 @@ OPTION = "--lm-model"
 _LEAD = 16
 
 
-class LocalModel:
+class LocalModel(Backend):
     """A Hugging Face model that answers several prompts at once.
 
     :param model: a folder, or a model's name on the hub.
@@ -75,10 +75,6 @@ class LocalModel:
     def count_tokens(self, prompt: Prompt) -> int:
         """Return the number of tokens of a prompt, including those of the chat template."""
         return len(prompt_tokens(self.tokenizer, prompt, self.name))
-
-    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        """Return the answers in the order of the prompts."""
-        return in_order(self, prompts, sampling)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
         """Answer one prompt, passing the answer so far to ``say`` after each token.

@@ -17,7 +17,7 @@ from typing import Any
 
 from parlai_empathy.errors import LanguageModelError, MissingDependencyError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
-from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.language_model import Backend
 from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.server.address import server_address
@@ -32,7 +32,7 @@ from parlai_empathy.language_models.usage import Usage
 Numbered = tuple[int, Answer]
 
 
-class OpenAIModel:
+class OpenAIModel(Backend):
     """A model behind a server.
 
     :param model: its name on the server.
@@ -72,10 +72,6 @@ class OpenAIModel:
     def count_tokens(self, prompt: Prompt) -> int:
         """Return a high estimate of the number of tokens, since the tokenizer is not available here."""
         return estimate_tokens(prompt)
-
-    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        """Return the answers in the order of the prompts."""
-        return in_order(self, prompts, sampling)
 
     def answers(self, prompts: Sequence[Prompt], sampling: Sampling) -> Iterator[Numbered]:
         """Answer prompts concurrently. If one fails permanently, pending requests are still finished."""
@@ -148,7 +144,7 @@ class _Run:
     """
 
     def __init__(
-        self, model: OpenAIModel, requester: Requester, sampling: Sampling, partial: PartialAnswers | None = None
+        self, model: OpenAIModel, requester: Requester, sampling: Sampling, partial: PartialAnswers | None
     ) -> None:
         self.model = model
         self.requester = requester

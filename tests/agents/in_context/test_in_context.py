@@ -38,7 +38,7 @@ from parlai_empathy.language_models.cache import Cache
 from parlai_empathy.language_models.cached_model import CachedModel
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
 from parlai_empathy.language_models.echo import EchoModel
-from parlai_empathy.language_models.language_model import in_order
+from parlai_empathy.language_models.language_model import Backend
 from parlai_empathy.language_models.partial_answers import PartialAnswers
 from parlai_empathy.language_models.prompt import Message as Prompted
 from parlai_empathy.language_models.prompt import Prompt, Sampling
@@ -52,7 +52,7 @@ SAMPLE: dict[str, Any] = {"task": TASK, "edition": "sample", "datatype": "test",
 ECHO: dict[str, Any] = {"model": "empathy:in_context", "lm_backend": "echo"}
 
 
-class Scripted:
+class Scripted(Backend):
     """A model that answers with a function of its prompt."""
 
     identity = ""
@@ -67,9 +67,6 @@ class Scripted:
     def count_tokens(self, prompt: Prompt) -> int:
         assert isinstance(prompt, str)
         return len(prompt.split())
-
-    def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
-        return in_order(self, prompts, sampling)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Callable[[str], None]) -> Answer:
         """Stream the answer letter by letter."""
