@@ -33,7 +33,6 @@ def _check(kind: Any, opt: Opt) -> None:
 
 PART = FrozenPart(
     option="classifier",
-    ending="classifier",
     wanted="a trained classifier, such as empathy:text_classifier on empathy:empathetic_dialogues:SituationEmotion",
     check=_check,
 )

@@ -35,15 +35,13 @@ _FORGOTTEN = ("datatype", "init_model", "load_from_checkpoint", "model_file", "d
 class FrozenPart:
     """The kind of model that is needed, and the option that names it.
 
-    :param option: such as ``classifier``.
-    :param ending: suffix of the copy's folder.
+    :param option: a key of :data:`FOLDERS`.
     :param wanted: what the user should name, for errors.
     :param check: is called with the agent's class and the model's options. For another kind of model it raises
         :class:`OptionError`, whose message says what the model is.
     """
 
     option: str
-    ending: str
     wanted: str
     check: Callable[[Any, Opt], None]
 
@@ -54,7 +52,7 @@ class FrozenPart:
 
     def copy_of(self, model_file: str) -> Path:
         """Return where a model keeps its copy."""
-        return Path(f"{model_file}.{self.ending}") / "model"
+        return Path(f"{model_file}.{FOLDERS[self.option]}") / "model"
 
     def path(self, opt: Opt) -> Path:
         """Return the file to load.

@@ -36,7 +36,7 @@ def base_part(kind: type[TorchAgent], name: str) -> FrozenPart:
         if found is not kind:
             raise OptionError(f"{opt['model']} is another kind of model")
 
-    return FrozenPart("base_model", "base", f"a trained model of {name}", check)
+    return FrozenPart("base_model", f"a trained model of {name}", check)
 
 
 def copy_base_options(opt: Opt, part: FrozenPart, names: Iterable[str]) -> None:

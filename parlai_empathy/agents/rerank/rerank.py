@@ -54,9 +54,7 @@ def _check_retriever(kind: Any, opt: Opt) -> None:
         raise OptionError(f"{opt['model']} is not a retriever")
 
 
-RETRIEVER = FrozenPart(
-    option="retriever", ending="retriever", wanted="a trained model of empathy:retrieval", check=_check_retriever
-)
+RETRIEVER = FrozenPart(option="retriever", wanted="a trained model of empathy:retrieval", check=_check_retriever)
 
 
 class RerankAgent(Remembering, TextClassifierAgent):
