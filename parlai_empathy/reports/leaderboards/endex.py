@@ -18,7 +18,7 @@ from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.signature import Number, signature
 from parlai_empathy.statistics.correlation import coefficient
 from parlai_empathy.statistics.correlation_of_runs import RunsCorrelation, correlation_of_runs
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 
 KINDS = {"pearson": "Pearson", "spearman": "Spearman"}
 """The paper's two correlations, with their titles in tables."""

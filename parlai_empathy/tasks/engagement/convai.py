@@ -15,7 +15,7 @@ from typing import Any
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.text_file import read_text
 from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
-from parlai_empathy.tasks.engagement.reader import number, one_line
+from parlai_empathy.tasks.engagement.records import number, one_line
 
 LABELS = ("0", "1")
 """Not engaging, and engaging. They are numbers, so that a judge's score is the probability of the second."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
-from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line
+from parlai_empathy.tasks.engagement.records import RatedReply, number, one_line
 
 SCALE = (0, 1, 2)
 QUALITY = "Engaging"

@@ -9,7 +9,7 @@ from typing import Any
 
 from parlai_empathy.errors import DataError, shown
 from parlai_empathy.tasks.engagement.json_files import read_objects, text_of
-from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line
+from parlai_empathy.tasks.engagement.records import RatedReply, number, one_line
 
 SCALE = (1, 2, 3, 4, 5)
 _BETWEEN_TURNS = "|||"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, shown
-from parlai_empathy.tasks.engagement.reader import whole
+from parlai_empathy.tasks.engagement.records import whole
 
 
 def read_objects(path: str | Path) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.convai import LABELS, Labelled
-from parlai_empathy.tasks.engagement.reader import one_line
+from parlai_empathy.tasks.engagement.records import one_line
 from parlai_empathy.tasks.engagement.tables import read_table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 
 
 def rated_message(one: RatedReply, scale: tuple[int, ...]) -> dict[str, Any]:

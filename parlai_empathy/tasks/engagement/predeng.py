@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line
+from parlai_empathy.tasks.engagement.records import RatedReply, number, one_line
 from parlai_empathy.tasks.engagement.tables import read_table
 
 SCALE = (1, 2, 3, 4, 5)

@@ -16,7 +16,7 @@ from parlai_empathy.tasks.engagement.grade import read_grade
 from parlai_empathy.tasks.engagement.names import SETS
 from parlai_empathy.tasks.engagement.predeng import read_predeng
 from parlai_empathy.tasks.engagement.rated_table import read_rated_table
-from parlai_empathy.tasks.engagement.reader import RatedReply, scale_of
+from parlai_empathy.tasks.engagement.records import RatedReply, scale_of
 
 SAMPLE = Path(__file__).parent / "sample"
 PREDICTIVE_ENGAGEMENT = "https://raw.githubusercontent.com/PlusLabNLP/PredictiveEngagement/"

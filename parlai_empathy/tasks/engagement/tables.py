@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from parlai_empathy.errors import DataError, shown
 from parlai_empathy.files.text_file import open_text
-from parlai_empathy.tasks.engagement.reader import whole
+from parlai_empathy.tasks.engagement.records import whole
 
 KINDS = (".csv", ".tsv", ".jsonl")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_empathy.errors import DataError, shown
-from parlai_empathy.tasks.engagement.reader import number, one_line, whole
+from parlai_empathy.tasks.engagement.records import number, one_line, whole
 
 CLASSES = ("not engaging", "engaging")
 """The two labels, in this order, so that a judge's second probability is that of an engaging post."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.engagement.reader import one_line
+from parlai_empathy.tasks.engagement.records import one_line
 from parlai_empathy.tasks.engagement.tables import Row, read_table
 from parlai_empathy.tasks.red.records import CLASSES, DIMENSIONS, TEXTS, RedPost, post_of
 

@@ -21,7 +21,7 @@ from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Texts
 from parlai_empathy.signature import Number
 from parlai_empathy.statistics.correlation import correlation
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 from parlai_empathy.tasks.engagement.sets import SETS
 
 FED = [

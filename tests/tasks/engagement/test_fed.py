@@ -12,7 +12,7 @@ import pytest
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.fed import read_fed
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 from parlai_empathy.tasks.engagement.sets import SAMPLE
 
 OneLine = Callable[..., None]

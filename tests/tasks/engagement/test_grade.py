@@ -11,7 +11,7 @@ import pytest
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.grade import read_grade
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 from parlai_empathy.tasks.engagement.sets import SAMPLE
 
 OneLine = Callable[..., None]

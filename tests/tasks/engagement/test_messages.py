@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.tasks.engagement.messages import rated_message
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 
 
 def test_message_fields() -> None:

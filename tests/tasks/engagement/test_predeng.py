@@ -9,7 +9,7 @@ import pytest
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.predeng import read_predeng
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 from parlai_empathy.tasks.engagement.sets import SAMPLE
 
 OneLine = Callable[..., None]

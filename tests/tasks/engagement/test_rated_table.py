@@ -9,7 +9,7 @@ import pytest
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.engagement.rated_table import read_rated_table
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 from parlai_empathy.tasks.engagement.sets import SAMPLE
 
 OneLine = Callable[..., None]

@@ -29,7 +29,7 @@ from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.scoring.names import judge_name
 from parlai_empathy.scripts.parts.named_files import by_name
 from parlai_empathy.tasks.engagement.names import SETS
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 from parlai_empathy.tasks.engagement.sets import engagement_set
 from parlai_empathy.tasks.red.reader import PARQUET
 from parlai_empathy.tasks.red.records import DIMENSIONS

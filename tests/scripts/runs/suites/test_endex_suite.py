@@ -19,7 +19,7 @@ from parlai_empathy.scoring.engagement import Question
 from parlai_empathy.scripts.leaderboard import Leaderboard
 from parlai_empathy.scripts.runs.suites import endex as suite
 from parlai_empathy.scripts.runs.suites.endex import training_target
-from parlai_empathy.tasks.engagement.reader import RatedReply
+from parlai_empathy.tasks.engagement.records import RatedReply
 from parlai_empathy.tasks.engagement.sets import SETS, engagement_set
 
 QUICK: dict[str, Any] = {"suite": "endex", "edition": "sample", "resamples": 4, "loglevel": "error"}

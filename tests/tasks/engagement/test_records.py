@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.engagement.reader import RatedReply, number, one_line, scale_of, whole
+from parlai_empathy.tasks.engagement.records import RatedReply, number, one_line, scale_of, whole
 
 
 @given(st.lists(st.integers(1, 5), min_size=1).map(tuple))
