@@ -18,7 +18,7 @@ from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.edition import add_edition
 
 
-class WholeTeacher(DialogTeacher):
+class InMemoryTeacher(DialogTeacher):
     """A teacher with the option ``--edition``. Each message is an episode, and a fold without any is an error.
 
     :cvar title: the data set's name, used as the title of its options in ``--help``.

@@ -12,10 +12,10 @@ from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks import in_memory_teacher
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
-class Toy(WholeTeacher):
+class Toy(InMemoryTeacher):
     """Gives the lines of a file as texts, and its fold as their label."""
 
     title = "Toys"

@@ -20,11 +20,11 @@ from parlai_empathy.tasks.daily_dialog.build import build
 from parlai_empathy.tasks.daily_dialog.overlap import without_overlap
 from parlai_empathy.tasks.daily_dialog.reader import ACTS, EMOTIONS, Dialogue, read_daily_dialog
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.is_true import is_true
 
 
-class DailyDialogTeacher(WholeTeacher):
+class DailyDialogTeacher(InMemoryTeacher):
     """Base class: options, files and common fields of the messages. Subclasses implement :meth:`examples`."""
 
     title = "DailyDialog"

@@ -23,13 +23,13 @@ from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.quick_metrics import QuickMetrics
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS, Dialogue, Turn, read_empathetic_dialogues
 from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.is_true import is_true
 
 POLITICAL = "<POLITICAL>"
 
 
-class EmpatheticDialoguesTeacher(WholeTeacher):
+class EmpatheticDialoguesTeacher(InMemoryTeacher):
     """Base class: options, files and common fields of the messages. Subclasses implement :meth:`examples`."""
 
     title = "EmpatheticDialogues"

@@ -8,10 +8,10 @@ from typing import Any
 
 from parlai_empathy.tasks.empathetic_intents.build import build
 from parlai_empathy.tasks.empathetic_intents.reader import INTENTS, read_empathetic_intents
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
-class EmpatheticIntentsTeacher(WholeTeacher):
+class EmpatheticIntentsTeacher(InMemoryTeacher):
     """The intent of an utterance: the task of the classifier behind IntentAcc (Lee et al. 2022)."""
 
     title = "EmpatheticIntents"

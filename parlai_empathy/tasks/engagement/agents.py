@@ -20,10 +20,10 @@ from parlai_empathy.tasks.engagement.convai import LABELS, Labelled, read_conver
 from parlai_empathy.tasks.engagement.labelled import read_labelled
 from parlai_empathy.tasks.engagement.messages import rated_message
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, read_set
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
-class EngagementTeacher(WholeTeacher):
+class EngagementTeacher(InMemoryTeacher):
     """Base class."""
 
     title = "Engagement"

@@ -16,10 +16,10 @@ from parlai_empathy.tasks.epitome.build import build
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, in_words
 from parlai_empathy.tasks.epitome.reader import read_epitome
 from parlai_empathy.tasks.epitome.splits import split_pairs
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
-class EpitomeTeacher(WholeTeacher):
+class EpitomeTeacher(InMemoryTeacher):
     """Base class: options, files and fold. Subclasses select the mechanisms to predict."""
 
     mechanisms: ClassVar[tuple[str, ...]] = MECHANISMS

@@ -9,10 +9,10 @@ from typing import Any
 from parlai_empathy.tasks.go_emotions.build import build
 from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS
 from parlai_empathy.tasks.go_emotions.reader import read_go_emotions
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
-class GoEmotionsTeacher(WholeTeacher):
+class GoEmotionsTeacher(InMemoryTeacher):
     """The emotions of a comment: each of them is a correct label."""
 
     title = "GoEmotions"

@@ -22,11 +22,11 @@ from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices
 from parlai_empathy.tasks.humod.options import add_file_options
 from parlai_empathy.tasks.humod.reader import SCALE, Pair, read_humod
 from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.is_true import is_true
 
 
-class HumodTeacher(WholeTeacher):
+class HumodTeacher(InMemoryTeacher):
     """Base class: options, file and fold. Subclasses implement :meth:`examples`."""
 
     title = "HUMOD"

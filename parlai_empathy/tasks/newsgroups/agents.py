@@ -8,14 +8,14 @@ from typing import Any
 
 import parlai.utils.logging as logging
 
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.newsgroups.build import build
 from parlai_empathy.tasks.newsgroups.reader import read_newsgroups
 from parlai_empathy.tasks.newsgroups.splits import fold_of
 from parlai_empathy.tasks.newsgroups.topics import TOPICS
 
 
-class NewsgroupsTeacher(WholeTeacher):
+class NewsgroupsTeacher(InMemoryTeacher):
     """The topic of a post: the task of the classifier behind TopicPrepend (Rashkin et al. 2019, section 4)."""
 
     title = "20 Newsgroups"

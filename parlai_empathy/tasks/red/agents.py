@@ -17,7 +17,7 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.tasks.engagement.messages import rated_message
 from parlai_empathy.tasks.engagement.options import add_file, rated_file
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, read_set
-from parlai_empathy.tasks.in_memory_teacher import WholeTeacher
+from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.red import options
 from parlai_empathy.tasks.red.build import build
 from parlai_empathy.tasks.red.dimensions import labelled_by
@@ -25,7 +25,7 @@ from parlai_empathy.tasks.red.reader import read_red
 from parlai_empathy.tasks.red.records import CLASSES, REACTION, RedPost
 
 
-class RedTeacher(WholeTeacher):
+class RedTeacher(InMemoryTeacher):
     """Base class, with the option ``--red-context``."""
 
     title = "RED"
