@@ -10,7 +10,7 @@ from statistics import fmean, median
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.tasks.humod.exchanges import exchanges
-from parlai_empathy.tasks.humod.reader import SCALE, Pair
+from parlai_empathy.tasks.humod.records import SCALE, Pair
 
 _MOST_VALUES = 12  # a column with more distinct values does not group raters
 _WIDTH = 5  # bin width of the histogram of lengths, in words

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.reader import read_humod
+from parlai_empathy.tasks.humod.records import Pair
 
 OneLine = Callable[..., None]
 Write = Callable[..., Path]

@@ -11,7 +11,7 @@ import pytest
 from parlai_empathy.reports.humod_data import PAPERS_SHARES, data_report
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.report import Report, Table
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 ANN = {"worker id": "w1", "age": "18-24", "time": "9"}
 BOB = {"worker id": "w2", "age": "25-34", "time": "9"}

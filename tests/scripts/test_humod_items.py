@@ -14,7 +14,8 @@ from parlai_empathy.scripts.humod_items import HumodItems
 from parlai_empathy.scripts.humod_report import HumodReport
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
-from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.reader import read_humod
+from parlai_empathy.tasks.humod.records import Pair
 
 ED: dict[str, Any] = {"task": "empathy:empathetic_dialogues", "edition": "sample", "ed_history": -1}
 

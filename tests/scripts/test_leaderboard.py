@@ -26,7 +26,8 @@ from parlai_empathy.scripts.runs import leaderboard as runs
 from parlai_empathy.scripts.runs.suites import humod as suite
 from parlai_empathy.tasks.humod.build import SAMPLE
 from parlai_empathy.tasks.humod.exchanges import exchanges
-from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.reader import read_humod
+from parlai_empathy.tasks.humod.records import Pair
 from parlai_empathy.tasks.humod.splits import split_pairs
 
 QUICK: dict[str, Any] = {"suite": "humod", "edition": "sample", "resamples": 4, "loglevel": "error"}

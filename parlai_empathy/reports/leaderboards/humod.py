@@ -18,7 +18,7 @@ from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.statistics.correlation import KINDS, Correlation, correlation
 from parlai_empathy.tasks.humod.exchanges import Exchange, exchanges
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 PAPERS_BEST = 0.602
 """Pearson's correlation of the paper's best learned scorer, on its 1,000 test pairs (Table 3)."""

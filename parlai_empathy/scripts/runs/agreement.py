@@ -17,7 +17,7 @@ from parlai_empathy.scripts.parts.ratings_options import check_scale
 from parlai_empathy.scripts.parts.samples import check_samples
 from parlai_empathy.tasks.humod.agents import read_pairs
 from parlai_empathy.tasks.humod.build import build, title_of
-from parlai_empathy.tasks.humod.reader import SCALE
+from parlai_empathy.tasks.humod.records import SCALE
 
 
 def run(opt: Opt) -> Report:

@@ -11,7 +11,6 @@ from typing import ParamSpec, TypeVar
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.humod.json_lines import pair_of_json
 from parlai_empathy.tasks.humod.official import (
-    COLUMNS,
     Before,
     Header,
     Row,
@@ -21,9 +20,7 @@ from parlai_empathy.tasks.humod.official import (
     read_header,
     read_row,
 )
-from parlai_empathy.tasks.humod.records import SCALE, Pair, Place
-
-__all__ = ["COLUMNS", "SCALE", "Pair", "read_humod"]
+from parlai_empathy.tasks.humod.records import Pair, Place
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -20,7 +20,7 @@ from parlai_empathy.reports.report import Report, Table
 from parlai_empathy.scoring.judge import Texts
 from parlai_empathy.scoring.overlap import RougeL, SentenceBleu4
 from parlai_empathy.statistics.correlation import correlation
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 SCIPY = {"Pearson": stats.pearsonr, "Spearman": stats.spearmanr, "Kendall": stats.kendalltau}
 

@@ -8,7 +8,7 @@ from parlai.core.loader import load_teacher_module
 from parlai_empathy.reports.leaderboards.ed import DATASETS
 from parlai_empathy.reports.leaderboards.humod import rated_pairs
 from parlai_empathy.reports.leaderboards.names import REFERENCES, REPLY_TASKS
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 
 @pytest.mark.parametrize("task", REPLY_TASKS.values())

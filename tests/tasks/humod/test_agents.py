@@ -31,7 +31,7 @@ from teachers import examples_of
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.humod import agents
 from parlai_empathy.tasks.humod.build import SAMPLE
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 OneLine = Callable[..., None]
 Load = Callable[..., Teacher]

@@ -12,7 +12,8 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import DownloadError
 from parlai_empathy.tasks.humod.build import SAMPLE, SOURCE, build, title_of
-from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.reader import read_humod
+from parlai_empathy.tasks.humod.records import Pair
 
 OneLine = Callable[..., None]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 
 def pair(context: str, reply: str, is_original: bool = True, human: str = "") -> Pair:

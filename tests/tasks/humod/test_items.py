@@ -15,7 +15,8 @@ from scipy import stats
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.tasks.humod.items import Reply, make_items, replies_of, write_items
-from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.reader import read_humod
+from parlai_empathy.tasks.humod.records import Pair
 
 ANY = range(1, 100)
 

@@ -10,7 +10,7 @@ import pytest
 from humod_files import OBJECT, OneLine, Write, read, skip
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 # --- JSON lines ------------------------------------------------------------------------------------------------------
 

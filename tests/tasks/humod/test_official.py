@@ -10,7 +10,7 @@ import pytest
 from humod_files import BAD_ROWS, GOOD, OFFICIAL, OTHER, PAIR, SECOND, OneLine, Write, changed, read, skip
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.humod.reader import Pair
+from parlai_empathy.tasks.humod.records import Pair
 
 # --- the official layout ---------------------------------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.reader import read_humod
+from parlai_empathy.tasks.humod.records import Pair
 
 # --- what is never skipped -------------------------------------------------------------------------------------------
 

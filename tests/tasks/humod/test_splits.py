@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from parlai_empathy.tasks.humod import splits
 from parlai_empathy.tasks.humod.build import SAMPLE
 from parlai_empathy.tasks.humod.exchanges import alternatives, choices, exchanges
-from parlai_empathy.tasks.humod.reader import Pair, read_humod
+from parlai_empathy.tasks.humod.reader import read_humod
+from parlai_empathy.tasks.humod.records import Pair
 from parlai_empathy.tasks.humod.splits import FOLDS, SPLITS, checksum, split_pairs
 
 README = Path(splits.__file__).parent / "README.md"
