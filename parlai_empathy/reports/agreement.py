@@ -10,7 +10,8 @@ from parlai_empathy.rating.rating import PREFERENCES
 from parlai_empathy.rating.ratings_file import by_unit
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Intervals
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.statistics.agreement import PAIRINGS, WEIGHTS, Agreement, AgreementReport, agreement
 
 # Merdivan et al. 2020, Table 2.

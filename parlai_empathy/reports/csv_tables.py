@@ -5,14 +5,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.reports.cells import Cell, one_line
 from parlai_empathy.reports.file_names import file_names
-
-if TYPE_CHECKING:
-    from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 
 
 def save_tables(tables: Sequence[Table], folder: Path) -> list[Path]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from parlai_empathy.reports.plots import Bars
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.tasks.humod.exchanges import exchanges
 from parlai_empathy.tasks.humod.records import SCALE, Pair
 

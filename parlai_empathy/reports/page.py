@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from html import escape
-from typing import Protocol
 
 from parlai_empathy.reports.cells import Cell, one_line, shown
+from parlai_empathy.reports.table import Table
 
 # Wide tables scroll in their own frame with the row names in view, and plots, whose letters would be too small, in
 # theirs: so the page fits the width of a phone.
@@ -31,20 +31,7 @@ figure img { width: 48rem; max-width: 100%; min-width: 34rem; height: auto; back
 _TEXT = 32  # characters: shorter cells are not wrapped; longer ones are, which leaves room for numbers
 
 
-class _Table(Protocol):
-    @property
-    def title(self) -> str: ...
-    @property
-    def header(self) -> Sequence[str]: ...
-    @property
-    def rows(self) -> Sequence[Sequence[Cell]]: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-    @property
-    def digits(self) -> int: ...
-
-
-def page(title: str, tables: Sequence[_Table], images: Sequence[tuple[str, bytes]]) -> str:
+def page(title: str, tables: Sequence[Table], images: Sequence[tuple[str, bytes]]) -> str:
     """Return the page's HTML.
 
     :param images: the title and the SVG of each plot.
@@ -60,7 +47,7 @@ def page(title: str, tables: Sequence[_Table], images: Sequence[tuple[str, bytes
     )
 
 
-def _table(table: _Table) -> str:
+def _table(table: Table) -> str:
     numbers = [place > 0 and _has_numbers(table, place) for place in range(len(table.header))]
     header = "".join(_head(table, place, is_number) for place, is_number in enumerate(numbers))
     rows = "\n".join(f"<tr>{_row(row, table.digits, numbers)}</tr>" for row in table.rows)
@@ -70,12 +57,12 @@ def _table(table: _Table) -> str:
     )
 
 
-def _has_numbers(table: _Table, place: int) -> bool:
+def _has_numbers(table: Table, place: int) -> bool:
     """Whether a column has numbers; some of its cells may hold text instead."""
     return any(not isinstance(row[place], str | None) for row in table.rows)
 
 
-def _head(table: _Table, place: int, is_number: bool) -> str:
+def _head(table: Table, place: int, is_number: bool) -> str:
     """Return a column header: right-aligned for numbers; for text with a minimum width that limits wrapping."""
     letters = max((len(shown(row[place], table.digits)) for row in table.rows), default=0)
     look = ' class="number"' if is_number else f' style="min-width: min({min(letters, _TEXT)}ch, 40vw)"'

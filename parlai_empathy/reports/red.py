@@ -11,7 +11,8 @@ from parlai_empathy.curation.recipe import DIMENSIONS
 from parlai_empathy.curation.unpack import Account
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Bars
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.tasks.red.records import CLASSES
 
 _SUBREDDITS = 30  # rows of their own on the card; the others are counted together

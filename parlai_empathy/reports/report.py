@@ -17,50 +17,12 @@ from parlai_empathy.files.turns import own_turn
 from parlai_empathy.files.unfinished import own_folder
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy, write_whole
-from parlai_empathy.reports.cells import Cell, one_line, shown
 from parlai_empathy.reports.csv_tables import save_tables
 from parlai_empathy.reports.file_names import file_names
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Plot, draw, drawing
 from parlai_empathy.reports.previous_report import remove_previous
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table.
-
-    :param header: the columns' names.
-    :param rows: each with one cell per column; a pair is shown as an interval, None as an empty cell.
-    :param notes: explanations, such as the numbers' signatures.
-    :param digits: the number of decimal places of floats.
-    """
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    notes: Sequence[str] = ()
-    digits: int = 3
-
-    def text(self) -> str:
-        """Return the table in Markdown, with aligned columns."""
-        lines = [[_in_markdown(shown(cell, self.digits)) for cell in line] for line in (self.header, *self.rows)]
-        widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(self.header))]
-        aligned = [" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-        rule = "|".join("-" * (width + 2) for width in widths)
-        table = [f"| {aligned[0]} |", f"|{rule}|", *(f"| {line} |" for line in aligned[1:])]
-        notes = ["", *map(_line, self.notes)] if self.notes else []
-        return "\n".join([f"## {_line(self.title)}", "", *table, *notes])
-
-    def record(self) -> dict[str, Any]:
-        """Return the table for JSON, with unrounded numbers, and their signatures if there are any."""
-        signatures = [[getattr(cell, "signature", None) for cell in row] for row in self.rows]
-        return {
-            "title": self.title,
-            "header": list(self.header),
-            "rows": [list(row) for row in self.rows],
-            **({"signatures": signatures} if any(map(any, signatures)) else {}),
-            "notes": list(self.notes),
-        }
+from parlai_empathy.reports.table import Table, markdown_line
 
 
 @dataclass(frozen=True)
@@ -77,7 +39,7 @@ class Report:
 
     def text(self) -> str:
         """Return all tables in Markdown."""
-        return "\n\n".join([f"# {_line(self.title)}", *(table.text() for table in self.tables)]) + "\n"
+        return "\n\n".join([f"# {markdown_line(self.title)}", *(table.text() for table in self.tables)]) + "\n"
 
     def show(self, folder: str | Path | None = None) -> None:
         """Print the tables, and save everything if a folder is given: see :meth:`save`."""
@@ -154,19 +116,4 @@ def _move(files: Sequence[str], source: Path, target: Path) -> None:
 
 
 def _in_brackets(text: str) -> str:
-    return re.sub(r"([][])", r"\\\1", _line(text))
-
-
-def _in_markdown(text: str) -> str:
-    """Escape ``|``, which would end the cell, and tags."""
-    return _without_tags(text).replace("|", "&#124;")
-
-
-def _line(text: str) -> str:
-    """Return a text as one line of Markdown, outside tables."""
-    return _without_tags(one_line(text))
-
-
-def _without_tags(text: str) -> str:
-    """Escape each ``<`` that may begin an HTML tag, which Markdown would not show; it does not in ``< 0.001``."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)
+    return re.sub(r"([][])", r"\\\1", markdown_line(text))

@@ -13,8 +13,8 @@ from tqdm import tqdm
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Curves, Grid, Interval, Intervals, Panels, Plot
-from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scoring.scored import Scored, stacked
 from parlai_empathy.scoring.systems import System, SystemScores, common_items, note_on_matches
 from parlai_empathy.statistics.bootstrap import bootstrap, interval_of

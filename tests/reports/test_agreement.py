@@ -12,7 +12,8 @@ from PIL import Image
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.reports.agreement import HUMOD_KAPPAS, agreement_report
 from parlai_empathy.reports.plots import Intervals
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.statistics.agreement import PAIRINGS, WEIGHTS, agreement, weighted_kappa
 
 SCALE: list[float] = [1, 2, 3, 4, 5]

@@ -10,7 +10,7 @@ from full_disk import full_disk
 
 from parlai_empathy.reports.cells import PValue
 from parlai_empathy.reports.csv_tables import save_tables
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 
 

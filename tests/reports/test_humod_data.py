@@ -10,7 +10,8 @@ import pytest
 
 from parlai_empathy.reports.humod_data import PAPERS_SHARES, data_report
 from parlai_empathy.reports.plots import Bars
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.tasks.humod.records import Pair
 
 ANN = {"worker id": "w1", "age": "18-24", "time": "9"}

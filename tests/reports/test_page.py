@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.page import page
 from parlai_empathy.reports.plots import Curves, drawing
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 
 _VOID = {"meta", "img"}

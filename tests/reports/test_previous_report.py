@@ -8,7 +8,8 @@ import pytest
 
 from parlai_empathy.reports.plots import Bars
 from parlai_empathy.reports.previous_report import remove_previous, remove_report
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 
 BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180]})
 REPORT = ["report.html", "report.json", "report.md"]

@@ -1,8 +1,7 @@
-"""Markdown tables, parsed again; reports, saved to folders and read back."""
+"""Reports, saved to folders and read back."""
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -16,14 +15,13 @@ from pathlib import Path
 
 import pytest
 from full_disk import full_disk
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Bars, Intervals
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 
 TABLE = Table("Lengths", ["text", "words"], [("original", 7), ("human", 6.5)], ["- counted by hand"])
@@ -31,81 +29,9 @@ PAGES = ["report.html", "report.json", "report.md", "tables"]
 BARS = Bars("heights", "Heights", "who", "cm", ["Ann", "Bob"], {"now": [170, 180]})
 
 
-def cells_of(line: str) -> list[str]:
-    """Return the cells of a table's line by GitHub's grammar: split at each ``|``, with entities decoded."""
-    assert line.startswith("| ")
-    assert line.endswith(" |")
-    return [html.unescape(cell.strip()) for cell in line[1:-1].split("|")]
-
-
-def read(markdown: str) -> list[list[str]]:
-    """Return the header and rows of the only table in a text."""
-    lines = [line for line in markdown.split("\n") if line.startswith("|")]
-    assert re.fullmatch(r"\|(-{3,}\|)+", lines[1].replace(" ", ""))
-    assert len(set(map(len, lines))) == 1, "the columns are aligned"
-    return [cells_of(line) for line in (lines[0], *lines[2:])]
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """Return the content of each file in a folder and those below it."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-# --- tables ----------------------------------------------------------------------------------------------------------
-
-
-def test_table_as_markdown() -> None:
-    assert TABLE.text().split("\n") == [
-        "## Lengths",
-        "",
-        "| text     | words |",
-        "|----------|-------|",
-        "| original | 7     |",
-        "| human    | 6.500 |",
-        "",
-        "- counted by hand",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("cell", "shown"),
-    [
-        (None, ""),
-        (0, "0"),
-        (12_345, "12345"),
-        (0.0, "0.000"),
-        (-0.12349, "-0.123"),
-        ((0.1, 0.25), "0.100 to 0.250"),
-        (PValue(0.0499), "0.050"),
-        (PValue(0.001), "0.001"),
-        (PValue(0.00099), "< 0.001"),
-        ("a  b", "a b"),
-        ("one\ntwo\r\nthree", "one two three"),
-        ("a|b", "a|b"),
-        ("a\\|b", "a\\|b"),
-    ],
-)
-def test_markdown_cell_formatting(cell: Cell, shown: str) -> None:
-    assert read(Table("t", ["x"], [[cell]]).text()) == [["x"], [shown]]
-
-
-# Without &, because tables do not escape entities such as &lt;.
-texts = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="&"), max_size=12)
-
-
-@given(rows=st.lists(st.lists(texts, min_size=2, max_size=2), min_size=1, max_size=4), title=texts, note=texts)
-def test_arbitrary_text_round_trips_through_markdown_table(rows: list[list[str]], title: str, note: str) -> None:
-    text = Table(title, rows[0], rows[1:], [f"- {note}"]).text()
-    assert read(text) == [[" ".join(cell.split()) for cell in row] for row in rows]
-    assert html.unescape(text.split("\n")[0]) == f"## {' '.join(title.split())}"
-    assert len(text.split("\n")) == 2 + 1 + len(rows) + 2, "title, blank; rule and rows; blank, note"
-
-
-def test_table_without_rows() -> None:
-    assert read(Table("t", ["a", "b"], []).text()) == [["a", "b"]]
-
-
-# --- reports ---------------------------------------------------------------------------------------------------------
 
 
 def test_saved_report_round_trips(tmp_path: Path) -> None:
@@ -125,11 +51,6 @@ def test_saved_report_round_trips(tmp_path: Path) -> None:
     assert (folder / "tables" / "t.csv").read_text().splitlines()[0] == "u,v,w,x: low,x: high,y,z"
     items = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
     assert items == [{"id": 1, "score": 0.5}, {"id": 2}]
-
-
-def test_digits_are_set_per_table() -> None:
-    table = Table("t", ["x", "y"], [[0.125, (1.0, 2.0)]], digits=1)
-    assert read(table.text())[1] == ["0.1", "1.0 to 2.0"]
 
 
 def test_json_keeps_signatures(tmp_path: Path) -> None:

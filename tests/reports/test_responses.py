@@ -15,7 +15,6 @@ from parlai_empathy import __version__
 from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.reports.cells import PValue
 from parlai_empathy.reports.plots import Panels
-from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.responses import (
     check_rated,
     differences_table,
@@ -27,6 +26,7 @@ from parlai_empathy.reports.responses import (
     records,
     turns_table,
 )
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, median, scored
 from parlai_empathy.scoring.systems import System, SystemScores, score_systems, systems_of

@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from parlai_empathy.errors import DataError, NotComputableError, OptionError
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scripts.agreement import AgreementOfRaters
 from parlai_empathy.statistics.agreement import agreement
 from parlai_empathy.tasks.humod.build import SAMPLE

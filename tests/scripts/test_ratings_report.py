@@ -16,7 +16,8 @@ from parlai_empathy.errors import DataError, EmpathyError, NotComputableError, O
 from parlai_empathy.rating.analysis.differences import How
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.reports.ratings.report import Wishes, ratings_report
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scripts.ratings_report import RatingsReport
 
 QUICK: dict[str, Any] = {"resamples": 10, "loglevel": "error"}

@@ -9,8 +9,8 @@ from parlai_empathy.reports.leaderboards.ed_columns import COLUMNS, COST_COLUMNS
 from parlai_empathy.reports.leaderboards.ed_figures import Published, published
 from parlai_empathy.reports.leaderboards.ed_models import Measured
 from parlai_empathy.reports.plots import Line, RowBars
-from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
+from parlai_empathy.reports.table import Table
 
 DATASETS = {"ed": "EmpatheticDialogues", "dd": "DailyDialog", "r": "Reddit"}
 _Rows = Mapping[str, Mapping[str, float]]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.leaderboards.ed_figures import published
 from parlai_empathy.reports.plots import RowBars
-from parlai_empathy.reports.report import Table
 from parlai_empathy.reports.signature_notes import signature_notes
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scoring.systems import ReplyMetric, System, SystemScores, score_systems
 from parlai_empathy.scoring.word_metrics import AvgBleu, CorpusBleu4, Length, Variety, Words
 

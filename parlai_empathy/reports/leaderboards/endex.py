@@ -13,7 +13,8 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.leaderboards.endex_figures import FIGURES, TITLES
 from parlai_empathy.reports.plots import Intervals, Plot, RowBars
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.signature import Number, signature
 from parlai_empathy.statistics.correlation import coefficient

@@ -14,7 +14,8 @@ from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.leaderboards.names import REFERENCES
 from parlai_empathy.reports.plots import Interval, Intervals
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scoring.judge import Judge
 from parlai_empathy.statistics.correlation import KINDS, Correlation, correlation
 from parlai_empathy.tasks.humod.exchanges import Exchange, exchanges

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.plots import Curves, Plot
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import signature
 from parlai_empathy.statistics.likert_power import (
     LikertDesign,

@@ -13,7 +13,7 @@ from parlai_empathy.rating.rating import Rating, Unit
 from parlai_empathy.reports.cells import Cell, PValue, p_value
 from parlai_empathy.reports.plots import Interval, Intervals, Plot, RowBars
 from parlai_empathy.reports.ratings.systems import NONE
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number, signature
 from parlai_empathy.statistics.paired import holm
 from parlai_empathy.statistics.win_rates import WinRate, win_rate

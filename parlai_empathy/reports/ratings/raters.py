@@ -8,7 +8,7 @@ from parlai_empathy.rating.analysis.rater_rules import NEEDS
 from parlai_empathy.rating.analysis.raters import Rater
 from parlai_empathy.reports.cells import Cell
 from parlai_empathy.reports.ratings.systems import NONE
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 
 
 def raters_table(raters: Sequence[Rater], excluded: Mapping[str, str], called: Mapping[str, str]) -> Table:

@@ -21,7 +21,8 @@ from parlai_empathy.reports.ratings.metrics import metrics_table
 from parlai_empathy.reports.ratings.preferences import by_question, strengths_table, wins_table
 from parlai_empathy.reports.ratings.raters import excluded_table, raters_table
 from parlai_empathy.reports.ratings.systems import by_question_and_system, differences_table, means_tables
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 
 _LARGEST = 1e6  # larger ratings are mistakes, and their squares could overflow
 

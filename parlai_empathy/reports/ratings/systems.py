@@ -12,7 +12,7 @@ from parlai_empathy.rating.analysis.means import SystemMean, system_mean
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Interval, Intervals, Plot
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 from parlai_empathy.statistics.paired import holm
 

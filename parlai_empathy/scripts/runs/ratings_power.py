@@ -16,7 +16,8 @@ from parlai_empathy.rating.rating import Rating
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.reports.plots import Plot
 from parlai_empathy.reports.ratings.power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scripts.parts.ratings_options import check_scale
 from parlai_empathy.statistics.likert_power import LikertDesign
 from parlai_empathy.statistics.power import check_power

@@ -8,7 +8,7 @@ from parlai_empathy.reports.leaderboards.ed import plots, tables
 from parlai_empathy.reports.leaderboards.ed_figures import PUBLISHED
 from parlai_empathy.reports.leaderboards.ed_models import Measured
 from parlai_empathy.reports.plots import draw
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 
 

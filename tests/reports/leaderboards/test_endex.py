@@ -17,7 +17,8 @@ from scipy import stats
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.reports.leaderboards.endex import AGGREGATE, JudgeScores, judge_scores, leaderboard
 from parlai_empathy.reports.leaderboards.endex_figures import FIGURES, TITLES
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scoring.judge import Texts
 from parlai_empathy.signature import Number
 from parlai_empathy.statistics.correlation import correlation

@@ -16,7 +16,8 @@ from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.reports.leaderboards.humod import ORACLE, PAPERS_BEST, leaderboard, rated_pairs
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 from parlai_empathy.scoring.judge import Texts
 from parlai_empathy.scoring.overlap import RougeL, SentenceBleu4
 from parlai_empathy.statistics.correlation import correlation

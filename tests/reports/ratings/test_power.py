@@ -10,7 +10,7 @@ import pytest
 from parlai_empathy.reports.plots import Curves
 from parlai_empathy.reports.ratings import power as ratings_power
 from parlai_empathy.reports.ratings.power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.statistics.likert_power import (
     LikertDesign,
     likert_detectable,

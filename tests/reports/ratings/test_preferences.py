@@ -11,7 +11,7 @@ from parlai_empathy.rating.analysis.preferences import strengths
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.plots import Intervals, RowBars
 from parlai_empathy.reports.ratings.preferences import by_question, strengths_table, wins_table
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.statistics.paired import holm
 from parlai_empathy.statistics.win_rates import win_rate
 

@@ -19,7 +19,8 @@ from parlai_empathy.reports.agreement import agreement_report
 from parlai_empathy.reports.ratings.metrics import metrics_table
 from parlai_empathy.reports.ratings.preferences import strengths_table
 from parlai_empathy.reports.ratings.report import Wishes, ratings_report
-from parlai_empathy.reports.report import Report, Table
+from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.table import Table
 
 HOW = How(clusters="both", resamples=20, seed=4)
 

@@ -13,7 +13,7 @@ from parlai_empathy.rating.analysis.means import system_mean
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.ratings.systems import by_question_and_system, differences_table, means_tables
-from parlai_empathy.reports.report import Table
+from parlai_empathy.reports.table import Table
 from parlai_empathy.statistics.paired import holm
 
 HOW = How(resamples=50, seed=3)
