@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,35 +52,26 @@ def run(opt: Opt) -> None:
     check_address(address_of(opt))
     settings = ChatSettings(notice, opt["longest_message"], id_parameter=id_parameter_of(opt))
     token, secret = admin_token(), site_secret(opt["store"])
-    store = open_store(opt["store"])
-    try:
+    with closing(open_store(opt["store"])) as store:
         check_version(store, study, opt["new_version"])
         emotions = _emotions(opt)  # first, since it loads sooner than most models that reply
         partners = _partners(opt, study)
         desk = Desk(store, study, new_version=opt["new_version"])  # changes the store, so the models must be in order
-        replies = Replies(desk, partners, emotions, opt["workers"])
-        try:
+        with closing(Replies(desk, partners, emotions, opt["workers"])) as replies:
             site = chat_site(desk, replies, secret, settings, token=token)
             if notice is None:
                 logging.warning(
                     "--distress-notice is off: people who mention self-harm are not shown where to find help"
                 )
             serve(site.app(), address_of(opt), lambda url: announce("Chat", url, bool(token)))
-        finally:
-            replies.close()
-    finally:
-        store.close()
 
 
 def _export(opt: Opt, study: Study) -> None:
-    store = open_store(opt["store"], may_make=False)
-    try:
+    with closing(open_store(opt["store"], may_make=False)) as store:
         marks = write_export(store, study.name, opt["export"], excluded=True)
         print(f"{counted(marks, 'mark')}: {opt['export']}")
         talks = talks_path(opt["export"])
         print(f"{counted(write_talks(store, study.name, talks, excluded=True), 'conversation')}: {talks}")
-    finally:
-        store.close()
 
 
 def _study(opt: Opt) -> Study:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
@@ -35,23 +36,17 @@ def run(opt: Opt) -> None:
     check_installed()
     token, secret = admin_token(), site_secret(opt["store"])
     id_parameter = id_parameter_of(opt)
-    store = open_store(opt["store"])
-    try:
+    with closing(open_store(opt["store"])) as store:
         desk = Desk(store, study, new_version=opt["new_version"])
         site = collect_site(desk, secret, settings, token, id_parameter=id_parameter)
         if settings.notice is None:
             logging.warning("--distress-notice is off: people who mention self-harm are not shown where to find help")
         serve(site.app(), address_of(opt), lambda url: announce(f"Collecting {study.name}", url, bool(token)))
-    finally:
-        store.close()
 
 
 def _export(opt: Opt, study: Study, patience: float) -> None:
-    store = open_store(opt["store"], may_make=False)
-    try:
+    with closing(open_store(opt["store"], may_make=False)) as store:
         export_collected(store, study, opt["export"], silent_since=time.time() - patience)
-    finally:
-        store.close()
 
 
 def _study(opt: Opt) -> Study:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from decimal import Decimal
 
 from parlai.core.opt import Opt
@@ -28,11 +29,8 @@ def run(opt: Opt) -> None:
     if opt["action"] == "link":
         _link(opt)
         return
-    store = open_store(opt["store"], may_make=opt["action"] == "publish")
-    try:
+    with closing(open_store(opt["store"], may_make=opt["action"] == "publish")) as store:
         _Crowd(opt, store).act()
-    finally:
-        store.close()
 
 
 def _link(opt: Opt) -> None:

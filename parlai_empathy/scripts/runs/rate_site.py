@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
@@ -27,10 +29,7 @@ def run(opt: Opt) -> None:
     id_parameter = id_parameter_of(opt)
     study = read_study(opt["study"], by_name("--logs", opt["logs"]))
     check_kind(study)
-    store = open_store(opt["store"])
-    try:
+    with closing(open_store(opt["store"])) as store:
         desk = Desk(store, study, new_version=opt["new_version"])
         site = rating_site(desk, site_secret(opt["store"]), token, mturk=opt["mturk"], id_parameter=id_parameter)
         serve(site.app(), address_of(opt), lambda url: announce(f"Raters of {study.name}", url, bool(token)))
-    finally:
-        store.close()
