@@ -1,10 +1,10 @@
-"""Shared set-up: the import hook, the fixtures' folder, and the real data if they are available."""
+"""Shared set-up: the import hook, the fixtures' folder, the real data if they are available, a check of errors."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -57,6 +57,19 @@ def real_data() -> Path:
     if not REAL_DATA.is_dir():
         pytest.skip("no real data here: set EMPATHY_TEST_DATA")
     return REAL_DATA
+
+
+@pytest.fixture
+def assert_one_line() -> Callable[..., None]:
+    """A check that an error's message is one line and that it names each of the given parts."""
+
+    def check(error: BaseException, *parts: object) -> None:
+        message = str(error)
+        assert len(message.splitlines()) == 1, message
+        for part in parts:
+            assert str(part) in message, f"{part!r} is not in {message!r}"
+
+    return check
 
 
 @pytest.fixture(autouse=True)

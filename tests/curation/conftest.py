@@ -1,20 +1,17 @@
-"""The shared fixture of the curation tests: a check of error messages."""
+"""The shared fixture of the curation tests: an engine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from parlai_empathy.curation.engine import Engine, open_engine
+
 
 @pytest.fixture
-def assert_one_line() -> Callable[..., None]:
-    """A check that an error's message is one line and that it names each of the given parts."""
-
-    def check(error: BaseException, *parts: object) -> None:
-        message = str(error)
-        assert len(message.splitlines()) == 1, message
-        for part in parts:
-            assert str(part) in message, f"{part!r} is not in {message!r}"
-
-    return check
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = open_engine("duckdb", tmp_path / "engine", "1GB", 2)
+    yield engine
+    engine.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from parlai_empathy.curation.engagement import MILLION, Measures, measure
-from parlai_empathy.curation.engine import Engine, open_engine
+from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.recipe import Recipe
 from parlai_empathy.errors import NotComputableError
 
@@ -26,13 +26,6 @@ POSTS = [
     {"name": "t1_b", "ee": 2_000_000, "ae": 18, "be": 2, "re": 3, "pv": 10},
     {"name": "t1_c", "ee": 1_000_000, "ae": 6, "be": 1, "re": 2, "pv": 4},
 ]
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_engine("duckdb", tmp_path / "engine", "1GB", 1)
-    yield engine
-    engine.close()
 
 
 def measured(

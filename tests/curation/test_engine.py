@@ -16,13 +16,6 @@ from parlai_empathy.errors import DataError, OptionError
 OneLine = Callable[..., None]
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_engine("duckdb", tmp_path / "engine", "1GB", 2)
-    yield engine
-    engine.close()
-
-
 def test_view_reads_files_with_special_characters_in_paths(engine: Engine, tmp_path: Path) -> None:
     names = ("plain", "a[1]", "b*?", "c{d,e}", "it's", "f g%20")
     files = [tmp_path / name / "part.parquet" for name in names]

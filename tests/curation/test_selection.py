@@ -18,7 +18,7 @@ from tiny_dumps import GOOD, LARGE, comment, random_posts, records, run, submiss
 
 from parlai_empathy.curation import selection
 from parlai_empathy.curation.engagement import MILLION, Measures
-from parlai_empathy.curation.engine import Engine, open_engine
+from parlai_empathy.curation.engine import Engine
 from parlai_empathy.curation.negative_samples import GENERIC, KINDS
 from parlai_empathy.curation.recipe import Recipe
 from parlai_empathy.curation.selection import Chosen, choose, clean_all, schema, write
@@ -26,14 +26,6 @@ from parlai_empathy.errors import DataError, NotComputableError
 from parlai_empathy.tasks.red.parquet import read_parquet
 from parlai_empathy.tasks.red.records import CLASSES
 from parlai_empathy.tasks.reddit.cleaning import clean, decoded
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_engine("duckdb", tmp_path / "engine", "1GB", 1)
-    yield engine
-    engine.close()
-
 
 # --- which posts are selected -----------------------------------------------------------------------------------------
 

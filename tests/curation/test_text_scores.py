@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +39,6 @@ class Lengths:
             raise RuntimeError("out of order")
         self.asked.append(list(texts))
         return np.array([int(text[-1]) / 10 if self._gives is None else self._gives for text in texts])
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = open_engine("duckdb", tmp_path / "engine", "1GB", 2)
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Fixtures of the task tests: mirrors, loaded teachers, and a check of error messages."""
+"""Fixtures of the task tests: mirrors and loaded teachers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,6 @@ def no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ignore a mirror or proxy that the environment sets."""
     monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-@pytest.fixture
-def assert_one_line() -> Callable[..., None]:
-    """A check that an error's message is one line and that it names each of the given parts."""
-
-    def check(error: BaseException, *parts: object) -> None:
-        message = str(error)
-        assert len(message.splitlines()) == 1, message
-        for part in parts:
-            assert str(part) in message, f"{part!r} is not in {message!r}"
-
-    return check
 
 
 @pytest.fixture
