@@ -10,6 +10,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.closed_pipe import pipe_may_close
+from parlai_empathy.files.text_file import has_half_characters
 from parlai_empathy.reports.cells import one_line
 from parlai_empathy.scoring.classifier import Classifier
 
@@ -41,10 +42,8 @@ def _print(texts: Sequence[str], emotions: Sequence[Sequence[tuple[str, float]]]
 
 def _check_characters(text: str, where: str) -> None:
     """Raise :class:`DataError` for a text with surrogates, which stand for bytes that are not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"{where}: not UTF-8: write the text as UTF-8") from error
+    if has_half_characters(text):
+        raise DataError(f"{where}: not UTF-8: write the text as UTF-8")
 
 
 def _lines() -> Iterator[str]:
