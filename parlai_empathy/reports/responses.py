@@ -307,9 +307,3 @@ def records(scores: Sequence[SystemScores]) -> list[dict[str, object]]:
                 }
             )
     return found
-
-
-def plots_of(*found: tuple[Table, list[Plot]] | None) -> tuple[list[Table], list[Plot]]:
-    """Collect tables and plots into two lists, skipping None."""
-    known = [one for one in found if one]
-    return [table for table, _ in known], [plot for _, plots in known for plot in plots]

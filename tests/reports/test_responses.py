@@ -21,7 +21,6 @@ from parlai_empathy.reports.responses import (
     intervals_table,
     item_names,
     numbers_table,
-    plots_of,
     ratings_table,
     records,
     turns_table,
@@ -456,11 +455,3 @@ def test_corpus_level_metrics_are_omitted_from_records() -> None:
     corpus = Scored("c", "Corpus", values("c", 3.0).number)
     (record,) = records([with_scores(system("one", *said("a")), corpus)])
     assert "c" not in record
-
-
-def test_plots_of_separates_tables_and_plots() -> None:
-    replies = [LoggedReply("r", ("a",))]
-    found = turns_table([with_scores(system("one", *replies), scored("epitome_er", "EPITOME-ER", [2], {}))])
-    assert found is not None
-    assert plots_of(None, found, None) == ([found[0]], found[1])
-    assert plots_of(None) == ([], [])

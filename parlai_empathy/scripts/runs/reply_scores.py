@@ -45,14 +45,16 @@ def response_report(
         raise OptionError(
             f"--metrics: nothing could be measured: {next(text for one in scores for text in one.missing)}"
         )
-    intervals, side_by_side = responses.intervals_table(scores, opt["resamples"], opt["seed"])
+    intervals, plots = responses.intervals_table(scores, opt["resamples"], opt["seed"])
     tables = [responses.numbers_table(scores, [*failed, *left_out], notes), intervals]
     if differences := responses.differences_table(scores, opt["resamples"], opt["seed"]):
         tables.append(differences)
-    more, plots = responses.plots_of(
-        responses.turns_table(scores), responses.ratings_table(scores, ratings) if ratings is not None else None
-    )
-    return Report(title, [*tables, *more], [*side_by_side, *plots], responses.records(scores))
+    by_turn = responses.turns_table(scores)
+    by_rating = None if ratings is None else responses.ratings_table(scores, ratings)
+    for table, drawn in filter(None, (by_turn, by_rating)):
+        tables.append(table)
+        plots += drawn
+    return Report(title, tables, plots, responses.records(scores))
 
 
 def _ratings(opt: Opt, systems: Sequence[System]) -> dict[str, dict[str, list[float]]]:
