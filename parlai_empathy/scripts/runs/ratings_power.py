@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from parlai.core.opt import Opt
 
@@ -104,7 +105,7 @@ def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
         tables.append(table)
     if opt["items"]:
         tables.append(likert_seen(design, opt["items"], opt["raters"], aim))
-    return [_with_notes(table, notes) for table in tables], plots
+    return [replace(table, notes=[*notes, *table.notes]) for table in tables], plots
 
 
 def _asked(opt: Opt) -> list[Rating]:
@@ -134,7 +135,3 @@ def _measured(ratings: Sequence[Rating], path: str) -> tuple[Spread, str]:
 
 def _first(*values: float | None) -> float:
     return next(value for value in values if value is not None)
-
-
-def _with_notes(table: Table, notes: Sequence[str]) -> Table:
-    return Table(table.title, table.header, table.rows, [*notes, *table.notes], table.digits)
