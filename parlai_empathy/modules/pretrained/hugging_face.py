@@ -79,7 +79,7 @@ def load_language_model(name: str, kind: str = "auto", pretrained: bool = True) 
     return _built(LANGUAGE_MODELS[found], name, config).float(), found
 
 
-def load_causal_model(name: str, dtype: Any, option: str = "--hf-model") -> Any:
+def load_causal_model(name: str, dtype: Any, option: str) -> Any:
     """Load the causal language model ``name`` with its weights in ``dtype``, for inference.
 
     :param dtype: a torch dtype. The weights never take more memory than in this type, not even during loading.
@@ -94,7 +94,7 @@ def load_causal_model(name: str, dtype: Any, option: str = "--hf-model") -> Any:
     return _load(LANGUAGE_MODELS["causal"], name, option, **{_dtype_option(): dtype})
 
 
-def load_sequence_classifier(name: str, option: str = "--hf-model") -> tuple[Any, Any]:
+def load_sequence_classifier(name: str, option: str) -> tuple[Any, Any]:
     """Load the text classifier ``name`` and its tokenizer, for inference, on the GPU if there is one.
 
     :param option: the option that gave the name, for error messages.
