@@ -16,7 +16,7 @@ PACKAGE = Path(parlai_empathy.__file__).parent
 # A sub-package may import those of lower layers, and others of its own layer unless this makes a cycle.
 LAYERS: tuple[set[str], ...] = (
     {"errors", "files", "memory", "signature"},
-    {"modules", "metrics", "statistics", "tasks", "mutators", "language_models"},
+    {"modules", "metrics", "statistics", "tasks", "language_models"},
     {"agent_kit"},
     {"agents", "scoring", "curation", "rating"},
     {"reports"},

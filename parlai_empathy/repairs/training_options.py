@@ -11,13 +11,8 @@ from typing import Any
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
 
-_NOT_MEASURED = {
-    "train_time",
-    "parleys",
-    "train_steps",
-    "total_exs",
-    "total_epochs",
-}  # counters in a validation's report
+# Counters in a validation's report.
+_NOT_MEASURED = {"train_time", "parleys", "train_steps", "total_exs", "total_epochs"}
 
 
 def check_training_options(train_model: Any) -> None:

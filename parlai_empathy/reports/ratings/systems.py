@@ -134,19 +134,8 @@ def differences_table(groups: Groups, how: How) -> tuple[Table, list[Plot]] | No
         *dict.fromkeys(f"- {one.signature}" for one in found.values()),
     ]
     header = [
-        *(
-            "question",
-            "system",
-            "other",
-            "test",
-            "items",
-            "difference",
-            "95 % interval",
-            "effect",
-            "d",
-            "p",
-            "p (Holm)",
-        ),
+        *("question", "system", "other", "test", "items"),
+        *("difference", "95 % interval", "effect", "d", "p", "p (Holm)"),
     ]
     return Table("Differences between systems", header, rows, notes), _difference_plots(found)
 
