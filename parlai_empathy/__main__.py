@@ -30,10 +30,11 @@ def main() -> int:
             print(f"{name} {version(name)}")
         except PackageNotFoundError:
             print(f"{name}: not installed")
-    for problem in problems():
+    found = problems()
+    for problem in found:
         print(f"problem: {problem}")
-    print("Ready: try `parlai empathy_demo`." if not problems() else "Not ready.")
-    return 1 if problems() else 0
+    print("Not ready." if found else "Ready: try `parlai empathy_demo`.")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
