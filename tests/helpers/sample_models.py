@@ -11,7 +11,7 @@ from parlai.core.opt import Opt
 from parlai.scripts.eval_model import EvalModel
 from torch import Tensor
 
-from parlai_empathy.agent_kit.trained.weights import load_model
+from parlai_empathy.agent_kit.trained.weights import read_model
 
 
 def evaluate(model_file: Path, task: str = "empathy:empathetic_dialogues", **options: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def load(model_file: Path, **options: Any) -> Any:
 
 def weights(model_file: Path) -> dict[str, Tensor]:
     """Return a model file's weights, loaded without executing code."""
-    return dict(load_model(str(model_file), lambda _: None)["model"])
+    return dict(read_model(str(model_file))["model"])
 
 
 def copy_of(model_file: Path, folder: Path) -> Path:

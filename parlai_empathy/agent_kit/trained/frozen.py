@@ -18,7 +18,7 @@ from parlai.utils.distributed import is_primary_worker
 
 from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.agent_kit.trained.agent import agent_class, load_agent, model_options, model_path
-from parlai_empathy.agent_kit.trained.weights import load_model
+from parlai_empathy.agent_kit.trained.weights import read_model
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.modules.fingerprint import state_fingerprint
@@ -139,7 +139,7 @@ def _copy_model(path: Path, folder: Path) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     copy = unfinished / "model"
-    torch.save({"model": load_model(str(path), lambda weights: None)["model"]}, copy)
+    torch.save({"model": read_model(str(path))["model"]}, copy)
     opt = Opt.load(f"{path}.opt")
     Opt({name: value for name, value in opt.items() if name not in _FORGOTTEN}).save(f"{copy}.opt")
     if is_file(f"{path}.dict"):
@@ -153,7 +153,7 @@ def _copy_model(path: Path, folder: Path) -> None:
 
 def _weights(path: Path) -> str:
     """Return a digest of a model's weights."""
-    return state_fingerprint(load_model(str(path), lambda weights: None)["model"])
+    return state_fingerprint(read_model(str(path))["model"])
 
 
 def _is_training(opt: Opt) -> bool:

@@ -23,25 +23,12 @@ _SAFE: list[Any] = [
 ]
 
 
-def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Load a model file that ParlAI saved.
+def read_model(path: str) -> dict[str, Any]:
+    """Return the content of a model file that ParlAI saved.
 
-    :param load_weights: loads weights into the model; it may raise an error if they do not fit.
-    :returns: the whole file: weights under ``model``, and the state of the optimiser and schedule.
-    :raises ModelFileError: if the file is damaged, holds more than tensors and plain data, or does not fit the model.
+    :returns: the weights under ``model``, and the state of the optimiser and schedule.
+    :raises ModelFileError: if the file cannot be read, is damaged, or holds more than tensors and plain data.
     """
-    states = _read(path)
-    try:
-        load_weights(states["model"])
-    except ModelFileError:
-        raise
-    except Exception as error:  # of whatever kind the loading function raises
-        where = f"{path} does not fit its options or dictionary ({path}.opt, {path}.dict) or this command's options"
-        raise ModelFileError(f"{where}: {_reason(error)}") from error
-    return states
-
-
-def _read(path: str) -> dict[str, Any]:
     try:
         with torch.serialization.safe_globals(_SAFE):
             states = torch.load(path, map_location="cpu", weights_only=True)
@@ -51,6 +38,23 @@ def _read(path: str) -> dict[str, Any]:
         raise ModelFileError(_why_unreadable(path, error)) from error
     if not isinstance(states, dict) or "model" not in states:
         raise ModelFileError(f"{path} is no model file that ParlAI saved: it has no weights under the key 'model'")
+    return states
+
+
+def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Read a model file as :func:`read_model` does, and load its weights into a model.
+
+    :param load_weights: loads the weights; it may raise an error if they do not fit.
+    :raises ModelFileError: also if the weights do not fit.
+    """
+    states = read_model(path)
+    try:
+        load_weights(states["model"])
+    except ModelFileError:
+        raise
+    except Exception as error:  # of whatever kind the loading function raises
+        where = f"{path} does not fit its options or dictionary ({path}.opt, {path}.dict) or this command's options"
+        raise ModelFileError(f"{where}: {_reason(error)}") from error
     return states
 
 
