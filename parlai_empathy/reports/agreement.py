@@ -8,7 +8,7 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.analysis.answers import Answers
 from parlai_empathy.rating.rating import PREFERENCES
 from parlai_empathy.rating.ratings_file import by_unit
-from parlai_empathy.reports.cells import Cell
+from parlai_empathy.reports.cells import NOT_COMPUTABLE, Cell
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.table import Table
@@ -136,7 +136,7 @@ def _table(
 def _cells(found: Agreement) -> list[Cell]:
     """Return the cells of the value and its interval."""
     if found.value is None:
-        return ["not computable", None]
+        return [NOT_COMPUTABLE, None]
     return [found.value, None if found.low is None or found.high is None else (found.low, found.high)]
 
 

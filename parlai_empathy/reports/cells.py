@@ -6,6 +6,12 @@ from parlai_empathy.files.text_file import as_unicode
 
 Cell = str | int | float | tuple[float, float] | None
 
+NONE = "-"
+"""The cell of a missing number; a note below the table says why it is missing."""
+
+NOT_COMPUTABLE = "not computable"
+"""The cell of a statistic that these data do not have; a note below the table says why."""
+
 
 class PValue(float):
     """A p-value, which tables format as papers do."""

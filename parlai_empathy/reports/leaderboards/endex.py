@@ -10,7 +10,7 @@ from typing import Any
 import parlai.utils.logging as logging
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.reports.cells import Cell
+from parlai_empathy.reports.cells import NOT_COMPUTABLE, Cell
 from parlai_empathy.reports.leaderboards.endex_figures import FIGURES, TITLES
 from parlai_empathy.reports.plots import Intervals, Plot, RowBars
 from parlai_empathy.reports.report import Report
@@ -29,8 +29,6 @@ AGGREGATE = "RED's aggregate"
 
 PAPERS_JUDGES = {name: f"{name} (Xu et al. 2022)" for name in FIGURES}
 """The rows of the paper's figures in the first table, by their keys in :data:`FIGURES`."""
-
-_NONE = "not computable"
 
 Sets = Mapping[str, Sequence[RatedReply]]
 """The replies of the available test sets, by name."""
@@ -154,7 +152,7 @@ def _check_any(found: _All) -> None:
 
 
 def _mean(one: RunsCorrelation | None) -> Cell:
-    return Number(one.mean, one.signature) if one else _NONE
+    return Number(one.mean, one.signature) if one else NOT_COMPUTABLE
 
 
 def _of_sets(found: Mapping[str, _Found]) -> list[Cell]:
@@ -209,7 +207,7 @@ def _runs(judges: Sequence[JudgeScores], found: _All) -> Table:
             counted = max((len(each.values) for each in ones if each), default=0)
             cells: list[Cell] = []
             for each in ones:
-                cells += [each.mean, each.best, each.deviation] if each else [_NONE, None, None]
+                cells += [each.mean, each.best, each.deviation] if each else [NOT_COMPUTABLE, None, None]
             rows.append([judge.name, TITLES[name], counted, *cells])
     return Table("Several trainings of a judge (Table 2)", header, rows)
 

@@ -11,7 +11,7 @@ import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.reports.cells import Cell, PValue
+from parlai_empathy.reports.cells import NOT_COMPUTABLE, Cell, PValue
 from parlai_empathy.reports.leaderboards.names import REFERENCES
 from parlai_empathy.reports.plots import Interval, Intervals
 from parlai_empathy.reports.report import Report
@@ -182,7 +182,7 @@ def _cells(kinds: Found) -> list[Cell]:
         if isinstance(one, Correlation):
             cells += [one.value, (one.low, one.high), PValue(one.p_value)]
         else:
-            cells += ["not computable", None, None]
+            cells += [NOT_COMPUTABLE, None, None]
     return cells
 
 

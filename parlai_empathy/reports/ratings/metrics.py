@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.analysis.metric_scores import Scores, matched
 from parlai_empathy.rating.rating import Rating
-from parlai_empathy.reports.cells import Cell, PValue
+from parlai_empathy.reports.cells import NONE, Cell, PValue
 from parlai_empathy.reports.plots import Interval, Intervals, Plot
-from parlai_empathy.reports.ratings.systems import NONE
 from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 from parlai_empathy.statistics.correlation import Correlation, coefficient, correlation

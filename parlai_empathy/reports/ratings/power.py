@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from parlai_empathy.errors import NotComputableError
-from parlai_empathy.reports.cells import Cell
+from parlai_empathy.reports.cells import NONE, Cell
 from parlai_empathy.reports.plots import Curves, Plot
 from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import signature
@@ -33,7 +33,6 @@ from parlai_empathy.statistics.simulated_power import (
     simulated_t_test_power,
 )
 
-NONE = "-"
 _MOST_SIMULATED = 20_000  # ratings of one system in a simulated study: more would take minutes
 _POINTS = 15  # per curve
 

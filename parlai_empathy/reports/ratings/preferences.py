@@ -10,9 +10,8 @@ from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.analysis.answers import named
 from parlai_empathy.rating.analysis.preferences import Strengths, Tally, strengths, tallies
 from parlai_empathy.rating.rating import Rating, Unit
-from parlai_empathy.reports.cells import Cell, PValue, p_value
+from parlai_empathy.reports.cells import NONE, Cell, PValue, p_value
 from parlai_empathy.reports.plots import Interval, Intervals, Plot, RowBars
-from parlai_empathy.reports.ratings.systems import NONE
 from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number, signature
 from parlai_empathy.statistics.paired import holm

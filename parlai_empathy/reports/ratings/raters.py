@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from parlai_empathy.rating.analysis.rater_rules import NEEDS
 from parlai_empathy.rating.analysis.raters import Rater
-from parlai_empathy.reports.cells import Cell
-from parlai_empathy.reports.ratings.systems import NONE
+from parlai_empathy.reports.cells import NONE, Cell
 from parlai_empathy.reports.table import Table
 
 

@@ -10,14 +10,11 @@ from parlai_empathy.rating.analysis.answers import columns_of, named
 from parlai_empathy.rating.analysis.differences import Difference, How, difference
 from parlai_empathy.rating.analysis.means import SystemMean, system_mean
 from parlai_empathy.rating.rating import Rating
-from parlai_empathy.reports.cells import Cell, PValue
+from parlai_empathy.reports.cells import NONE, Cell, PValue
 from parlai_empathy.reports.plots import Interval, Intervals, Plot
 from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 from parlai_empathy.statistics.paired import holm
-
-NONE = "-"
-"""The cell of a missing number; a note below the table says why it is missing."""
 
 Groups = Mapping[str, Mapping[str, Sequence[Rating]]]
 """The ratings by question and system."""
