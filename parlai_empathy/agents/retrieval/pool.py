@@ -16,6 +16,7 @@ import parlai.utils.logging as logging
 import torch
 from torch import Tensor
 
+from parlai_empathy.agents.retrieval.replies import without_stamps
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.whole_file import whole_file
 from parlai_empathy.modules.vector_index import exact_search
@@ -91,12 +92,14 @@ def load_or_build(
 ) -> tuple[Pool, bool]:
     """Return the pool at ``path`` if its fingerprint matches, else a new one from ``texts`` and ``encode``.
 
+    Where a model was moved to, the files that the replies came from may be missing: the stored pool is used then.
+
     :returns: the pool, and whether it is new.
     :raises ModelFileError: if there are no replies.
     """
     if path is not None and Path(path).exists():
         pool = load_pool(path)
-        if pool.fingerprint == fingerprint:
+        if fingerprint in (pool.fingerprint, without_stamps(pool.fingerprint)):
             return pool, False
     replies = texts()
     if not replies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ TASKS = {
     "reddit": "empathy:reddit",
     "r": "empathy:reddit",
 }
+
+_STAMP = re.compile(r",\d+@\d+")  # a file's size and time, as in _described
 
 
 def read_replies(path: str | Path) -> list[str]:
@@ -86,6 +89,11 @@ def source_of(tasks: Sequence[str], opt: Mapping[str, Any], options: Mapping[str
     )
 
 
+def without_stamps(source: str) -> str:
+    """Return a description by :func:`source_of` as it is where the files that it names are not there."""
+    return _STAMP.sub("", source)
+
+
 def _described(value: object) -> str:
     parts = list(map(str, value)) if isinstance(value, list | tuple) else str(value).split(",")
     found = [path for part in parts if part for path in _files(user_path(part))]
@@ -107,7 +115,7 @@ def training_replies(opt: Opt, task: str) -> Iterator[str]:
     try:
         for teacher in training_teachers(task, opt):
             yield from _labels(teacher)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # ParlAI's own readers raise either
         raise DataError(
             f"the training replies of {task} cannot be read ({error}): put its files back, or name others with --pool "
             "or --fixed-candidates-path"

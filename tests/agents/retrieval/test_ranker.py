@@ -280,6 +280,18 @@ def test_rebuilt_pool_comes_from_the_training_task(tmp_path: Path) -> None:
     assert torch.load(stored, weights_only=True)["texts"] == before["texts"]
 
 
+def test_moved_model_answers_from_its_pool_without_the_training_file(tmp_path: Path) -> None:
+    data, model = tmp_path / "train.txt", tmp_path / "model"
+    data.write_text("".join(f"text:I am {i}\tlabels:Reply {i}\tepisode_done:True\n" for i in range(8)))
+    tiny = {name: value for name, value in TINY.items() if name not in TASK}
+    TrainModel.main(
+        **tiny, task="fromfile:parlaiformat", fromfile_datatype_extension=False, fromfile_datapath=str(data),
+        batchsize=4, model_file=str(model),
+    )  # fmt: skip
+    data.unlink()
+    assert chat_agent(model).respond("Hello.") in {f"Reply {i}" for i in range(8)}
+
+
 def test_pool_is_rebuilt_for_changed_weights(model_file: Path, tmp_path: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     states = torch.load(copy, weights_only=True)

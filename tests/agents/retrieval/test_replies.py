@@ -20,6 +20,7 @@ from parlai_empathy.agents.retrieval.replies import (
     source_of,
     task_options,
     training_replies,
+    without_stamps,
 )
 from parlai_empathy.errors import DataError
 from parlai_empathy.tasks.empathetic_dialogues.build import SAMPLE
@@ -104,6 +105,13 @@ def test_missing_training_data_file_raises_data_error(tmp_path: Path) -> None:
         list(training_replies(opt, opt["task"]))
 
 
+def test_missing_conversations_of_parlai_raise_data_error(tmp_path: Path) -> None:
+    typed = ["--task", "jsonfile", "--jsonfile-datapath", str(tmp_path / "gone.jsonl")]
+    opt = ParlaiParser(True, False).parse_args([*typed, "--jsonfile-datatype-extension", "false"])
+    with pytest.raises(DataError, match=r"^the training replies of jsonfile cannot be read .*gone\.jsonl"):
+        list(training_replies(opt, opt["task"]))
+
+
 def test_task_options_exclude_general_options() -> None:
     opt = options("--ed-history", "2", "--batchsize", "3")
     found = task_options(opt["task"], opt)
@@ -144,6 +152,18 @@ def test_each_option_of_a_task_changes_the_reply_source(typed: tuple[str, str]) 
     opts = [options("--task", *tasks), options("--task", *tasks, *typed)]
     plain, changed = (source_of(tasks, {**opt, "pool_max_tokens": 20}, pool_options(tasks, opt)) for opt in opts)
     assert plain != changed
+
+
+def test_reply_source_without_stamps_is_that_of_missing_files(tmp_path: Path) -> None:
+    (first := tmp_path / "a.jsonl").write_text("{}")
+    (folder := tmp_path / "dumps").mkdir()
+    (folder / "b.jsonl").write_text("{}")
+    opt = {"pool_max_tokens": 20, "reddit_file": f"{first},{folder}", "edition": "sample"}
+    before = source_of(["empathy:reddit"], opt, opt)
+    first.unlink()
+    (folder / "b.jsonl").unlink()
+    missing = source_of(["empathy:reddit"], opt, opt)
+    assert without_stamps(before) == missing != before
 
 
 def test_pool_options_are_the_same_whether_or_not_the_command_has_the_task() -> None:
