@@ -195,22 +195,26 @@ class RerankAgent(Remembering, TextClassifierAgent):
     def _places(
         self, contexts: Tensor, encodings: Tensor, messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
     ) -> list[list[int]]:
-        """Return the indices of each message's best replies: the reranked ones first, then the retriever's next best.
+        """Return the indices of each message's replies: the reranked ones first, then the retriever's next best.
+
+        Of many replies that all messages share, only the best are returned.
 
         :param contexts: ``(n, dim)``
         :param encodings: ``(n, longest list, dim)``, padded with zero rows; or ``(replies, dim)``, shared by all.
         :param messages: messages with the context's turns in ``lines``.
         :param lists: each message's replies.
         """
-        scores = torch.einsum("nd,nmd->nm" if encodings.dim() == 3 else "nd,md->nm", contexts, encodings)
         if encodings.dim() == 3:
+            scores = torch.einsum("nd,nmd->nm", contexts, encodings)
             scores = scores.masked_fill((encodings == 0).all(dim=-1), -math.inf)
-        best = scores.topk(min(scores.size(1), max(_SHOWN, self.opt["rerank_top"])), dim=1)
+            scores, best = scores.sort(dim=1, descending=True, stable=True)
+        else:
+            most = min(len(encodings), max(_SHOWN, self.opt["rerank_top"]))
+            scores, best = (contexts @ encodings.T).topk(most, dim=1)
         found = [
-            [place for place in row if place < len(texts)]
-            for row, texts in zip(best.indices.tolist(), lists, strict=True)
+            [place for place in row if place < len(texts)] for row, texts in zip(best.tolist(), lists, strict=True)
         ]
-        return self._reordered(found, best.values.cpu(), messages, lists)
+        return self._reordered(found, scores.cpu(), messages, lists)
 
     def _reordered(
         self,

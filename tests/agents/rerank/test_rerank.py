@@ -211,6 +211,28 @@ def test_score_order_matches_the_ranking(loud: Path, model_file: Path) -> None:
     assert agent.score_pairs([], []).shape == (0,)
 
 
+def test_true_reply_behind_a_hundred_others_has_a_rank(model_file: Path) -> None:
+    agent = load(model_file)
+    lines, replies = ["I lost my job."], agent.retriever.pool().texts[:120]
+    message = Message({"lines": lines, "label_candidates": replies})
+    last = agent._rank([message]).text_candidates[0][-1]
+    message["eval_labels"] = [last]
+    message["fold"] = "test"
+    message["id"] = TASK["task"]
+    agent._rank([message])
+    [rank] = agent._local_metrics["rank"]
+    assert float(rank) == 120
+
+
+@pytest.mark.parametrize(("top", "expected"), [(4, 100), (110, 110)])
+def test_a_hundred_replies_of_the_pool_are_shown_or_all_that_are_reranked(
+    model_file: Path, top: int, expected: int
+) -> None:
+    agent = load(model_file, rerank_top=top)
+    [shown] = agent._rank([Message({"lines": ["I lost my job."]})]).text_candidates
+    assert len(shown) == len(set(shown)) == expected
+
+
 def test_chat_replies_come_from_the_retriever_pool(model_file: Path) -> None:
     agent = load(model_file, interactive_mode=True)
     pool = agent.retriever.pool().texts
