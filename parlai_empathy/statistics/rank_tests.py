@@ -98,6 +98,7 @@ def rank_sum(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
     dealt = min(len(one), len(other))
     highest = int(np.sort(multiples)[-dealt:].sum())  # possible sum of the smaller sample
     exact = len(ranks) * dealt * (highest + 1) <= _MOST_STEPS
+    exact = exact and math.comb(len(ranks), dealt) < sys.float_info.max  # the ways to deal are counted in floats
     if exact:
         smaller = multiples[:dealt] if len(one) == dealt else multiples[-dealt:]
         p_value = _share_of_deals(multiples, smaller, highest)

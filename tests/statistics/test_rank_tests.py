@@ -80,6 +80,15 @@ def test_rank_sum_of_yes_and_no_is_fishers_exact_test() -> None:
     assert (found.p_value, found.p) == (pytest.approx(expected), "exact")
 
 
+def test_rank_sum_of_rare_yes_in_many_items_is_near_fishers_exact_test() -> None:
+    """C(1030, 515) ways to deal are more than a float can hold, C(1020, 510) are not."""
+    found = {n: rank_sum([1] * 6 + [0] * (n - 6), [0] * n) for n in (510, 515)}
+    expected = [stats.fisher_exact([[6, n - 6], [0, n]]).pvalue for n in found]
+    assert [each.p for each in found.values()] == ["exact", "normal"]
+    assert found[510].p_value == pytest.approx(expected[0])
+    assert found[515].p_value == pytest.approx(expected[1], rel=0.5)
+
+
 def test_normal_approximation_allows_for_ties(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of tied ranks move in large steps, or in halves: a correction by a constant would be far too small."""
     generator = np.random.default_rng(6)
