@@ -52,7 +52,7 @@ def interval_of(values: Floats, n: int, of_means: bool) -> tuple[float, float]:
         certain.
     """
     if np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):  # sums may differ in their last digits
-        raise NotComputableError(f"no interval: all resamples give {values[0]:g}: items that differ are needed")
+        raise NotComputableError(f"no interval: all resamples give {values[0]:g}: values that differ are needed")
     return expanded_interval(values, n) if of_means else percentile_interval(values)
 
 

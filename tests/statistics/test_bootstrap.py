@@ -66,7 +66,7 @@ def test_equal_resamples_have_no_interval(of_means: bool) -> None:
     """An interval from .6 to .6 would say that there is no doubt."""
     sums = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1])
     assert sums[0] != sums[1], "they differ in their last digits"
-    message = r"no interval: all resamples give 0\.6: items that differ are needed"
+    message = r"no interval: all resamples give 0\.6: values that differ are needed"
     with pytest.raises(NotComputableError, match=f"^{message}$"):
         interval_of(sums, 5, of_means)
 

@@ -18,7 +18,7 @@ from parlai_empathy.rating.analysis.answers import Columns, columns_of
 from parlai_empathy.rating.names import TESTS
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.signature import signature
-from parlai_empathy.statistics.bootstrap import Floats, expanded_interval
+from parlai_empathy.statistics.bootstrap import Floats, interval_of
 from parlai_empathy.statistics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
 from parlai_empathy.statistics.effect_size import cohens_d
 from parlai_empathy.statistics.paired import paired_difference, swaps_for
@@ -149,7 +149,7 @@ def _interval(
         sides = (both.some(side) for side in (is_first, ~is_first))
         fewest = min(cluster_count(side.items, side.raters, how.clusters) for side in sides)
         drawn = cluster_bootstrap(apart, both.items, both.raters, how.clusters, how.resamples, how.seed)
-        return expanded_interval(drawn, fewest)
+        return interval_of(drawn, fewest, of_means=True)
     except NotComputableError as error:
         reasons.append(str(error))
         return None

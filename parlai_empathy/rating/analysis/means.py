@@ -9,7 +9,7 @@ import numpy as np
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.analysis.answers import Columns
 from parlai_empathy.signature import signature
-from parlai_empathy.statistics.bootstrap import expanded_interval
+from parlai_empathy.statistics.bootstrap import interval_of
 from parlai_empathy.statistics.cluster_bootstrap import cluster_bootstrap, cluster_count, weighted_mean
 
 
@@ -50,7 +50,7 @@ def system_mean(ratings: Columns, clusters: str, resamples: int, seed: int) -> S
             resamples,
             seed,
         )
-        interval = expanded_interval(drawn, cluster_count(ratings.items, ratings.raters, clusters))
+        interval = interval_of(drawn, cluster_count(ratings.items, ratings.raters, clusters), of_means=True)
     except NotComputableError as error:
         reason = str(error)
     standard_error = float(np.std(ratings.values, ddof=1)) / n**0.5 if n > 1 else None

@@ -45,7 +45,7 @@ def test_equal_ratings_of_one_item_do_not_narrow_interval() -> None:
 )
 def test_interval_reflects_resampled_clusters(clusters: str, items_count: bool, raters_count: bool) -> None:
     def width(values: list[tuple[str, str, float]]) -> float:
-        low, high = mean_of(values, clusters).interval or (0, 0)
+        low, high = mean_of(values, clusters).interval or (2.5, 2.5)
         assert low <= 2.5 <= high
         return high - low
 
@@ -74,9 +74,10 @@ def test_too_few_clusters_give_no_interval(values: list[tuple[str, str, float]],
     assert (found.standard_error is None) == (len(values) == 1)
 
 
-def test_constant_ratings_have_zero_width_interval() -> None:
+def test_constant_ratings_have_no_interval() -> None:
     found = mean_of([(str(i), "a", 4.0) for i in range(5)])
-    assert (found.mean, found.standard_error, found.interval) == (4.0, 0.0, (4.0, 4.0))
+    assert (found.mean, found.standard_error, found.interval) == (4.0, 0.0, None)
+    assert found.reason == "no interval: all resamples give 4: values that differ are needed"
 
 
 @pytest.mark.parametrize("clusters", ["item", "rater"])
