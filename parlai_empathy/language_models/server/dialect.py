@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ _NEW_LIMIT = re.compile(rb"\buse\b.{0,20}max_completion_tokens", re.IGNORECASE) 
 # How servers refuse a system message: by the name of the role, or of what Google calls it. Chat templates whose roles
 # must alternate say the same of a chat that begins with the assistant.
 _NO_SYSTEM = re.compile(rb"\broles?\b|developer instruction", re.IGNORECASE)
+# A parameter with its value, as servers quote a request that they refuse for another reason.
+_QUOTED = re.compile(rb"""["'\\]+(stream_options|seed|role)["'\\]+\s*:\s*["'\\]*(\{|-?\d|system|user|assistant)""")
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Dialect:
         """
         if status not in (400, 422):
             return False
+        body = _without_request(body, sent)
         roles = [message["role"] for message in sent.get("messages", [])]
         if roles and "max_tokens" in sent and _NEW_LIMIT.search(body):
             self.limit = "max_completion_tokens"  # OpenAI's newer models only accept this name
@@ -67,3 +71,12 @@ class Dialect:
                 self.system = False
             return True
         return False
+
+
+def _without_request(body: bytes, sent: Mapping[str, Any]) -> bytes:
+    """Return a refusal without what it quotes of the request, which says nothing of what the server supports."""
+    for text in [sent.get("prompt", ""), *(message.get("content", "") for message in sent.get("messages", []))]:
+        if re.search("role|seed|developer instruction|stream_options", text, re.IGNORECASE):
+            for written in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
+                body = body.replace(written.encode(), b"")
+    return _QUOTED.sub(b"", body)

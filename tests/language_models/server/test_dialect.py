@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ NEW_NAME = b"Use 'max_completion_tokens' instead."
 NO_COUNTS = b"Unrecognized request argument supplied: stream_options"
 NO_SEED = b'{"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}'
 NO_SYSTEM = b'{"message": "System role not supported"}'
+GOOGLES_NO_SEED = rb'{"error": {"message": "Unknown name \"seed\": Cannot find field."}}'
 
 CHAT = {"messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hi."}]}
 FULL: dict[str, Any] = {**CHAT, "max_tokens": 5, "seed": 1, "stream_options": {"include_usage": True}}
@@ -82,6 +84,28 @@ def test_refused_system_messages_are_recognised(body: bytes) -> None:
     dialect = Dialect()
     assert dialect.learn(CHAT, 400, body)
     assert dialect == Dialect(system=False)
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["as JSON", "within a text"])
+def test_request_that_is_quoted_in_a_refusal_changes_nothing(as_text: bool) -> None:
+    said = {"role": "user", "content": 'My role is that of a "seed" grower.\nI\u2019m tired.'}
+    sent = {**FULL, "messages": [*CHAT["messages"], said]}
+    quoted: Any = json.dumps(FULL) if as_text else sent
+    detail = [{"loc": ["body", "frequency_penalty"], "msg": "Extra inputs are not permitted", "input": quoted}]
+    body = json.dumps({"detail": detail}).encode()
+    dialect = Dialect()
+    assert not dialect.learn(sent, 422, body)
+    assert dialect == Dialect()
+
+
+@pytest.mark.parametrize(
+    "body", [NO_SEED, b'Invalid JSON payload received. Unknown name \\"seed\\": Cannot find field.']
+)
+def test_seed_that_is_refused_is_left_out_whatever_was_said(body: bytes) -> None:
+    said = {"role": "user", "content": "I planted a seed in my new role."}
+    dialect = Dialect()
+    assert dialect.learn({"messages": [said], "seed": 1}, 422, body)
+    assert dialect == Dialect(seed=False)
 
 
 @pytest.mark.parametrize(("status", "body"), [(404, NEW_NAME), (500, NO_COUNTS), (400, b"too long")])
