@@ -36,6 +36,7 @@ _REMEDIES = {
     401: "check OPENAI_API_KEY",
     403: "check the permissions of OPENAI_API_KEY",
     404: "check the model's name and OPENAI_BASE_URL",
+    405: "check OPENAI_BASE_URL: a redirect, such as from http to https, loses the request",
     429: "check the account's balance",
 }
 

@@ -205,10 +205,11 @@ def test_waits_are_jittered() -> None:
         (status(403, "no."), "(403): no: check the permissions of OPENAI_API_KEY"),
         (status(404, "unknown model"), "(404): unknown model: check the model's name and OPENAI_BASE_URL"),
         (html(404), "(404): Not Found: check the model's name"),
+        (status(405, "no such method"), "(405): no such method: check OPENAI_BASE_URL: a redirect, such as from http"),
         (status(429, "You are out of money", error_code="insufficient_quota"), "(429): You are out of money: check"),
         (raw({"detail": [{"msg": "bad"}]}, 422), "(422): [{'msg': 'bad'}]: change"),
     ],
-    ids=["400", "invalid prompt", "403", "404", "HTML with 404", "no money", "422"],
+    ids=["400", "invalid prompt", "403", "404", "HTML with 404", "405", "no money", "422"],
 )
 def test_permanent_errors_are_not_retried(misbehaviour: Any, reason: str, server: ModelServer) -> None:
     server.always = misbehaviour
