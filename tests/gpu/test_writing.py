@@ -26,6 +26,7 @@ SEARCHES: list[dict[str, Any]] = [
 
 def answers(model_file: Path, **options: Any) -> list[str]:
     agent = load(model_file, interactive_mode=True, **options)
+    agent.model.double()  # in single precision, rounding may decide between words that are almost equally probable
     torch.manual_seed(3)
     replies = []
     for message in MESSAGES:
