@@ -25,12 +25,12 @@ _LINES = 1 << 40  # more than any dump has
 def gather(engine: Engine, parts: Sequence[Path]) -> None:
     """Create the view ``posts``: the posts of all parts, each with a unique number, ``place``.
 
-    Joins by number are faster than joins by name. The order of the parts makes no difference.
+    Joins by number are faster than joins by name. The lowest number counts among copies of a post.
 
-    :param parts: the parts' files; at least one.
+    :param parts: the parts' files, in the order in which posts are numbered; at least one.
     """
     queries = []
-    for order, part in enumerate(sorted(parts, key=lambda part: part.stem)):
+    for order, part in enumerate(parts):
         engine.view(f"part_{order}", [part])
         queries.append(f"SELECT *, {order * _LINES} + number AS place FROM part_{order} WHERE bad IS NULL")
     engine.view_of("posts", " UNION ALL ".join(queries))

@@ -65,9 +65,10 @@ class Part:
 
 
 def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> list[Part]:
-    """Return the parts of the dumps, and create missing parts in ``folder``.
+    """Return the parts of the dumps, ordered by the dumps' names, and create missing parts in ``folder``.
 
-    A dump that is given twice, even by a symbolic link, is read once.
+    A dump that is given twice, even by a symbolic link, is read once. Dumps of the same name are ordered by their
+    folders.
 
     :raises DataError: if a dump cannot be opened. A broken dump is read as far as possible.
     :raises OSError: if the folder cannot be written to.
@@ -76,7 +77,8 @@ def unpack(dumps: Sequence[Path], folder: Path, memory: str, threads: int) -> li
     shutil.rmtree(folder / _SPILLED, ignore_errors=True)  # left over from a killed run
     keep_freed_memory()  # each block of lines allocates several buffers of about 1 MiB
     parts = []
-    dumps = list({dump.resolve(): dump for dump in dumps}.values())
+    files = {dump.resolve(): dump for dump in dumps}
+    dumps = [files[file] for file in sorted(files, key=lambda file: (files[file].name, file))]
     total = sum(_status(dump).st_size for dump in dumps)
     with tqdm(total=total, unit="B", unit_scale=True, desc="unpacking", disable=None) as bar:
         for dump in dumps:

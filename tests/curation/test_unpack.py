@@ -73,7 +73,7 @@ def test_parts_are_reused_unless_the_dump_changes(tmp_path: Path) -> None:
     one, other = (write_dump(tmp_path / f"{name}.jsonl", POSTS) for name in "ab")
     first = unpacked([one, other], tmp_path / "parts")
     before = state(tmp_path / "parts")
-    assert unpacked([other, one], tmp_path / "parts", threads=3) == first[::-1]
+    assert unpacked([other, one], tmp_path / "parts", threads=3) == first
     assert state(tmp_path / "parts") == before
     write_dump(one, POSTS[:-1])
     changed = unpacked([one, other], tmp_path / "parts")
@@ -180,6 +180,15 @@ def test_dump_named_twice_is_read_once(tmp_path: Path) -> None:
 def test_dumps_of_same_name_in_different_folders_are_all_read(tmp_path: Path) -> None:
     dumps = [write_dump(tmp_path / name / "RC.jsonl", POSTS[: 10 * place]) for place, name in enumerate("abc", 1)]
     assert [part.account.lines for part in unpacked(dumps, tmp_path / "parts")] == [10, 20, 30]
+
+
+def test_part_order_is_that_of_names_then_folders(tmp_path: Path) -> None:
+    places = ["b/RC_1.jsonl", "a/RC_2.jsonl", "a/RC_1.jsonl", "c/RC_1.jsonl"]
+    dumps = [write_dump(tmp_path / place, POSTS[: 10 * count]) for count, place in enumerate(places, 1)]
+    for time in range(5):  # part names, which hash the time, come in various orders
+        os.utime(dumps[0], (time, time))
+        parts = unpacked(dumps, tmp_path / "parts")
+        assert [part.account.lines for part in parts] == [30, 10, 40, 20]
 
 
 def test_special_characters_are_replaced_in_part_names(tmp_path: Path) -> None:
