@@ -60,7 +60,10 @@ def _read_link(query: Mapping[str, str], id_parameter: str | None) -> Entry | No
     try:
         return entry_of(query, id_parameter)
     except OptionError as error:
-        raise Refusal(400, "This link does not work", f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        # From the beginning they would go on as somebody else, whom the marketplace does not know.
+        raise Refusal(
+            400, "This link does not work", f"{str(error)[:1].upper()}{str(error)[1:]}.", starts_over=False
+        ) from error
 
 
 async def _enter(desk: Desk, session: Session, entry: Entry) -> None:
@@ -79,6 +82,7 @@ async def _enter(desk: Desk, session: Session, entry: Entry) -> None:
             "Somebody has already begun under this name",
             "If it was you, continue in the browser in which you began, or with the link that you used then. Your "
             "answers are kept there.",
+            starts_over=False,
         )
     await in_thread(desk.enrol, entry.rater, details={**entry.details, "submit_to": entry.submit_to})
     session.put(_RATER, entry.rater)

@@ -12,14 +12,23 @@ class Refusal(Exception):
     :param headline: what went wrong, in a few words.
     :param text: what the visitor can do now.
     :param headers: additional headers of the response.
+    :param starts_over: whether the page leads to the beginning, where a visitor without a session is somebody new.
     """
 
-    def __init__(self, status: int, headline: str, text: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        headline: str,
+        text: str,
+        headers: dict[str, str] | None = None,
+        starts_over: bool = True,
+    ) -> None:
         super().__init__(f"{status} {headline}")
         self.status = status
         self.headline = headline
         self.text = text
         self.headers = headers or {}
+        self.starts_over = starts_over
 
 
 KEPT = "What you sent before is kept."

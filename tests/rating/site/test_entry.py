@@ -94,6 +94,18 @@ def test_broken_links_show_an_error_page(lab: Make) -> None:
     assert "evil" not in page.text
 
 
+def test_refused_link_offers_no_start_as_somebody_else(lab: Make) -> None:
+    """Work done without the link's id can neither be submitted to the marketplace nor be paid."""
+    site = lab(options={"mturk": True})
+    ann, other = site.visitor(scheme="https"), site.visitor(scheme="https")
+    ann.get(f"{MTURK}3ASSIGNMENT")
+    assert other.get(f"{MTURK}4ASSIGNMENT").status == 403
+    assert 'href="/"' not in other.page.text
+    assert other.get("/?PROLIFIC_PID=5f00aa").status == 400
+    assert 'href="/"' not in other.page.text
+    assert 'href="/"' in other.get("/item/unknown/page").text  # other error pages lead to the beginning
+
+
 def test_id_parameter_option_names_the_url_parameter(lab: Make) -> None:
     site = lab(options={"id_parameter": "panelist"})
     site.visitor().get("/?panelist=42")
