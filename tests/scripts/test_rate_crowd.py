@@ -142,9 +142,8 @@ def test_live_bonus_requires_confirmation(run: Run, mturk: MturkDouble, monkeypa
 
 def test_link_includes_the_rater_parameter(run: Run) -> None:
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in run("link", "--url", "https://r.example.org/")
-    assert (
-        run("link", "--url", "https://r.example.org/", "--id-parameter", "who") == "https://r.example.org/?who=RATER\n"
-    )
+    link = run("link", "--url", "https://r.example.org/", "--id-parameter", "who")
+    assert link == "https://r.example.org/?who={RATER}\n"
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,12 @@ def prolific_link(url: str) -> str:
     return _with(url, _PROLIFIC)
 
 
-def rater_link(url: str, id_parameter: str, marker: str = "RATER") -> str:
+def rater_link(url: str, id_parameter: str, marker: str = "{RATER}") -> str:
     """The address for another marketplace.
 
     :param id_parameter: the parameter for the rater's id.
-    :param marker: what the marketplace replaces with the rater's id.
+    :param marker: stands for the rater's id until it is replaced. It cannot be an id, so the site refuses a link in
+        which it still stands; otherwise all visitors would be one rater.
     :raises OptionError: unless ``url`` is an ``https`` address.
     """
     return _with(url, {check_id_parameter(id_parameter): marker})
