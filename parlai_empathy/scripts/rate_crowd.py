@@ -87,7 +87,7 @@ def _add_terms(parser: ParlaiParser) -> None:
     group.add_argument(
         "--frame-height", type=int, default=0, help="Height of the frame in pixels; 0: that of the worker's window."
     )
-    group.add_argument("--countries", nargs="*", default=[], metavar="US", help="Workers' countries; by default, any.")
+    group.add_argument("--countries", nargs="+", default=[], metavar="US", help="Workers' countries; by default, any.")
     group.add_argument(
         "--approval-rate",
         type=int,
@@ -109,7 +109,7 @@ def _add_payment(parser: ParlaiParser) -> None:
     group = parser.add_argument_group("Payment")
     group.add_argument(
         "--workers",
-        nargs="*",
+        nargs="+",  # without a name, as from an empty list in a script, it must not mean all workers
         default=[],
         metavar="ID",
         help="Workers to whom the action applies; by default, all (reject needs names).",

@@ -140,6 +140,18 @@ def test_live_bonus_requires_confirmation(run: Run, mturk: MturkDouble, monkeypa
     assert mturk.bonuses == []
 
 
+@pytest.mark.parametrize("nobody", [[], [""]])
+def test_empty_list_of_workers_pays_nobody(run: Run, mturk: MturkDouble, nobody: list[str]) -> None:
+    """Such as that of a script whose list of workers is empty."""
+    publish(run)
+    mturk.submit("HIT1", "V", "A1")
+    for action in (["approve"], ["bonus", "--amount", "0.50", "--reason", "Great care."]):
+        with pytest.raises((SystemExit, OptionError)):
+            run(*action, "--batch", "ed", "--workers", *nobody)
+    assert mturk.assignments["A1"]["AssignmentStatus"] == "Submitted"
+    assert mturk.bonuses == []
+
+
 def test_link_includes_the_rater_parameter(run: Run) -> None:
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in run("link", "--url", "https://r.example.org/")
     link = run("link", "--url", "https://r.example.org/", "--id-parameter", "who")

@@ -75,8 +75,8 @@ class Work:
         :raises OptionError: if one of the workers has submitted nothing.
         """
         there = {piece.worker for piece in pieces}
-        if unknown := next((worker for worker in workers if worker not in there), None):
-            raise OptionError(f"--workers {unknown}: they have submitted nothing in the batch {self._batch.name}")
+        if unknown := [worker for worker in workers if worker not in there]:
+            raise OptionError(f"--workers {unknown[0]}: they have submitted nothing in the batch {self._batch.name}")
         return [piece for piece in pieces if (piece.worker in workers if workers else piece.is_first)]
 
     def approve(self, piece: Piece, feedback: str = "") -> bool:
