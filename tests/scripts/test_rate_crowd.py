@@ -180,6 +180,16 @@ def test_study_that_the_rating_site_cannot_serve_is_not_published(run: Run, mtur
     assert mturk.calls == []
 
 
+def test_work_is_reviewed_after_the_studys_logs_are_gone(run: Run, mturk: MturkDouble, tmp_path: Path) -> None:
+    log, study = tmp_path / "a.jsonl", tmp_path / "own.yaml"
+    log.write_text('{"context": ["Hello."], "reply": "Hi!"}\n', encoding="utf-8")
+    study.write_text(f"extends: ed\nsystems: {{A: {log}}}\nratings_per_system: any\n", encoding="utf-8")
+    publish(run, "--study", str(study))
+    log.unlink()
+    mturk.submit("HIT1", "V", "A1")
+    assert "1 approved" in run("approve", "--study", str(study))
+
+
 def test_unknown_batch_error_lists_batches(run: Run, mturk: MturkDouble) -> None:
     publish(run)
     with pytest.raises(OptionError, match=r"^--batch x: there is no such batch; the batches are: ed$"):

@@ -19,7 +19,7 @@ from parlai_empathy.rating.crowd.submissions import APPROVED, REJECTED, Piece, W
 from parlai_empathy.rating.desk import raters
 from parlai_empathy.rating.site.pages import check_kind
 from parlai_empathy.rating.storage.store import Store, open_store
-from parlai_empathy.rating.study.study_file import read_study
+from parlai_empathy.rating.study.study_file import name_and_kind, read_study
 
 _OFFER = ("raters", "per_hit", "minutes", "days", "approval_days", "frame_height", "approval_rate", "approved_hits")
 
@@ -141,7 +141,7 @@ class _Crowd:
 
     def _name(self) -> str:
         batch, study = self._opt["batch"], self._opt["study"]
-        return str(batch or (read_study(study).name if study else ""))
+        return str(batch or (name_and_kind(study)[0] if study else ""))
 
     def _confirm_all(self, pieces: Sequence[Piece], each: str, total: Decimal) -> None:
         for piece in pieces:
