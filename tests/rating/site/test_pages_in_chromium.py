@@ -176,6 +176,14 @@ def test_study_works_without_javascript(browser: Any, serve: Serve, stored: Any)
     assert len(stored()) == 2
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_hint_about_number_keys_is_shown_only_where_they_work(browser: Any, serve: Serve, script: bool) -> None:
+    with visiting(browser, serve("humod"), script=script) as page:
+        begin(page)
+        page.goto("/instructions")
+        assert page.get_by_text("a number key answers one").is_visible() == script
+
+
 def test_item_can_be_rated_by_keyboard_alone(browser: Any, serve: Serve, stored: Any) -> None:
     with visiting(browser, serve("ed", systems="AB", gold=False, ratings_per_system=6)) as page:
         begin(page)
