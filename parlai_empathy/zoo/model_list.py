@@ -33,6 +33,7 @@ _ACCURACY = "emotion accuracy from the situation"
 # What was measured of the prepend, multitask and ensemble models.
 _OF_PARTS = {
     "retrieval_emoprepend_1": {"P@1,100": 13.90, "AVG BLEU": 4.90},
+    "retrieval_emoprepend_3": {"P@1,100": 16.27, "AVG BLEU": 4.48},
     "retrieval_topicprepend_1": {"P@1,100": 14.19, "AVG BLEU": 4.73},
     "retrieval_multitask": {"P@1,100": 13.37, "AVG BLEU": 4.64, "emotion accuracy from the context": 31.27},
 }

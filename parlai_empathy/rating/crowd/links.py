@@ -9,6 +9,8 @@ from parlai_empathy.rating.crowd.entry import check_id_parameter
 
 # Prolific replaces these markers with its ids.
 _PROLIFIC = {name: f"{{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")}
+# No id looks like this, so the site refuses a link in which the marker still stands: all visitors would be one rater.
+_RATER = "{RATER}"
 
 
 def checked_url(url: str, option: str = "--url") -> str:
@@ -35,15 +37,13 @@ def prolific_link(url: str) -> str:
     return _with(url, _PROLIFIC)
 
 
-def rater_link(url: str, id_parameter: str, marker: str = "{RATER}") -> str:
-    """The address for another marketplace.
+def rater_link(url: str, id_parameter: str) -> str:
+    """The address for another marketplace, with a marker in place of the rater's id.
 
     :param id_parameter: the parameter for the rater's id.
-    :param marker: stands for the rater's id until it is replaced. It cannot be an id, so the site refuses a link in
-        which it still stands; otherwise all visitors would be one rater.
     :raises OptionError: unless ``url`` is an ``https`` address.
     """
-    return _with(url, {check_id_parameter(id_parameter): marker})
+    return _with(url, {check_id_parameter(id_parameter): _RATER})
 
 
 def _with(url: str, parameters: dict[str, str]) -> str:
