@@ -23,6 +23,7 @@ Interval = tuple[float, float, float]
 _SIZE = (8.0, 4.5)  # inches; a plot with many rows is higher
 _DPI = 120
 _TITLE = 72  # characters per line of the title
+_PANEL_TITLE = 28  # of the title of a panel, which is a third as wide
 _NAME = 44  # characters per line of a row label: longer lines would leave no room for the plot
 _DARK = 0.6  # absolute value in a grid above which the text is white
 _TICKS = 20  # the most tick labels that are legible below an axis
@@ -171,7 +172,7 @@ class Intervals:
             axes.plot([*low, *high], [*at, *at], "|", color=color)
             (drawn[name],) = axes.plot(value, at, _MARKERS[place % len(_MARKERS)], color=color)
         axes.set_yticks(range(len(self.rows)), [fill(row, _NAME) for row in self.rows])
-        axes.yaxis.set_inverted(True)  # idempotent: panels share the axis
+        axes.set_ylim(max(len(self.rows), 1) - 0.5, -0.5)  # whole markers in the outer rows, too
         if self.from_zero:
             axes.axvline(0, color="grey", linewidth=0.8)
         return drawn
@@ -205,7 +206,7 @@ class Panels:
         places = list(figure.subplots(self.lines, columns, sharey=True, squeeze=False).flat)
         for part, axes in zip(self.parts, places, strict=False):
             part.draw(axes)
-            axes.set_title(part.title, fontsize="medium")
+            axes.set_title(fill(part.title, _PANEL_TITLE), fontsize="medium")
             axes.locator_params(axis="x", nbins=4)  # more tick labels would overlap
         for axes in places[len(self.parts) :]:
             axes.remove()

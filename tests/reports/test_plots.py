@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -177,7 +178,7 @@ def test_intervals_show_value_and_endpoints(axes: Any) -> None:
     ]
     assert zero.get_xdata() == [0, 0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
-    assert axes.yaxis_inverted(), "the first row is at the top"
+    assert axes.get_ylim() == (1.5, -0.5), "the first row is at the top, and each has as much room"
 
 
 def test_interval_series_differ_in_offset_and_colour_and_skip_missing_rows(axes: Any) -> None:
@@ -234,6 +235,14 @@ def test_panels_share_rows_but_not_scales(number: int) -> None:
         assert axes.get_xlim()[1] == pytest.approx(10 * place + 1, rel=0.2)
         named = any(label.get_visible() for label in axes.get_yticklabels())
         assert named is (place % 3 == 1)
+
+
+def test_long_panel_title_does_not_run_into_its_neighbours() -> None:
+    figure = Figure((8.0, 4.5), layout="constrained")
+    panels(["a"], *["median perplexity of a language model"] * 3).draw(figure)
+    figure.draw_without_rendering()
+    boxes = [axes.title.get_window_extent() for axes in figure.axes]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 @pytest.mark.parametrize(
