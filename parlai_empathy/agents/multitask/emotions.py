@@ -15,6 +15,7 @@ from parlai.utils.misc import warn_once
 from torch import Tensor
 from torch.nn import functional as F
 
+from parlai_empathy.agent_kit.trained.init_model import check_own_option
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.text_file import is_file
 from parlai_empathy.metrics.emotion_accuracy import EmotionAccuracy
@@ -47,6 +48,8 @@ class Multitask(TorchAgent):
         emotions = opt["emotions"]
         if len(emotions) < 2 or len(set(emotions)) < len(emotions):
             raise OptionError(f"--emotions {' '.join(emotions)}: name at least two, each once")
+        if not shared:
+            check_own_option(opt, "emotions")
         self._places = {emotion: place for place, emotion in enumerate(emotions)}
         super().__init__(opt, shared)
 

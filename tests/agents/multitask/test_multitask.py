@@ -201,6 +201,13 @@ def test_invalid_options_raise_one_line_error(
     assert "\n" not in str(caught.value)
 
 
+def test_trained_emotions_cannot_be_reordered(model_file: Path) -> None:
+    """The head's outputs would stay in their order, and each would count as another emotion."""
+    assert load(model_file, emotions=list(EMOTIONS)).opt["emotions"] == list(EMOTIONS)
+    with pytest.raises(OptionError, match=rf"^--emotions {' '.join(EMOTIONS[::-1])}: {model_file} was trained with"):
+        load(model_file, emotions=list(EMOTIONS[::-1]))
+
+
 def test_emotions_option_sets_the_head_size(tmp_path: Path) -> None:
     """DailyDialog labels each turn with one of seven emotions."""
     from parlai_empathy.tasks.daily_dialog.reader import EMOTIONS as SEVEN
