@@ -24,7 +24,6 @@ from tqdm import tqdm
 from parlai_empathy.agents.retrieval.replies import source_of, task_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.whole_file import whole_file
-from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.tasks.training_fold import training_teachers
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class HardNegatives:
     :param replies: all replies of the training data.
     :param places: indices into ``replies``, by context and true reply.
     :param source: what determines both: the training's task and its options.
-    :param model: fingerprint of the model that ranked the replies.
+    :param model: fingerprint of the model that ranked the replies, and of how it reads them.
     """
 
     replies: list[str]
@@ -63,7 +62,7 @@ class HardNegatives:
         path = f"{opt['model_file']}.negatives" if opt.get("model_file") else None
         if path and Path(path).is_file():
             found = cls.load(path)
-            if found.source == _source(opt) and (is_resumed or found.model == weights_fingerprint(agent.bare_model)):
+            if found.source == _source(opt) and (is_resumed or found.model == agent.pool_fingerprint()):
                 return found
             logging.info(f"{path} is from another training: hard negatives are mined again")
         found = mine(agent, opt)
@@ -125,7 +124,7 @@ def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
             for obs, row in zip(batch, _best(scores), strict=True):
                 true = place_of[obs["labels"][0]]
                 places[_key(obs)] = [place for place in row if place != true]
-    return HardNegatives(replies, places, _source(opt), weights_fingerprint(agent.bare_model))
+    return HardNegatives(replies, places, _source(opt), agent.pool_fingerprint())
 
 
 def _source(opt: Opt) -> str:

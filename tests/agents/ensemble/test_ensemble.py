@@ -15,6 +15,7 @@ from sample_models import evaluate, load, weights
 from tiny_judge import write_bert
 from tiny_parts import chat, move, observed, train, train_base, train_classifier
 
+from parlai_empathy.agents.retrieval.negatives import HardNegatives
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
 
 PROTOCOLS = [f"p_at_{k}_100_{protocol}" for k in (1, 3, 10) for protocol in ("shuffled", "ordered", "inline")]
@@ -191,6 +192,21 @@ def test_pool_is_rebuilt_for_another_base_model(model_file: Path) -> None:
     with torch.no_grad():
         next(agent.base.model.parameters()).add_(1)
     assert agent.pool_fingerprint() != before
+
+
+def test_hard_negatives_are_mined_again_for_another_base_model(parts: Path, tmp_path: Path) -> None:
+    """As if a training had been killed before its first checkpoint. New layers are equal for all base models."""
+    other = train_base(tmp_path / "other", seed=7)
+    found = []
+    for base in (parts / "base", other):
+        folder = tmp_path / "killed"
+        path = train_ensemble(folder / "model", parts, base_model=str(base), hard_negatives=1, max_train_steps=1)
+        found.append(HardNegatives.load(f"{path}.negatives"))
+        kept = Path(f"{path}.negatives").read_bytes()
+        shutil.rmtree(folder)
+        folder.mkdir()
+        Path(f"{path}.negatives").write_bytes(kept)
+    assert found[0].places != found[1].places
 
 
 def test_missing_pool_is_built_for_chat(parts: Path, tmp_path: Path) -> None:
