@@ -63,7 +63,7 @@ class Plan:
     :param emotion: scores how positive replies are; None leaves emotional engagement out.
     :param toxicity: scores how toxic posts are; None keeps all posts.
     :param negatives: share of the posts for which a negative sample is added.
-    :param engine: one of :data:`~parlai_empathy.curation.engine.ENGINES`.
+    :param engine: one of :data:`~parlai_empathy.curation.names.ENGINES`.
     :param spark_master: Spark's master; None uses Spark's own settings.
     :raises OptionError: if only emotional engagement has a weight, but it is not measured; or if the folder's path is
         not UTF-8.

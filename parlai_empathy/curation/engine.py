@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from parlai_empathy.curation.duck import connect
+from parlai_empathy.curation.names import ENGINES
 from parlai_empathy.curation.sql import quoted
 from parlai_empathy.errors import DataError, MissingDependencyError, OptionError, one_line
-
-ENGINES = ("duckdb", "spark")
 
 
 class Engine(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-from parlai_empathy.curation.engine import ENGINES
+from parlai_empathy.curation.names import ENGINES
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.recipe_options import add_recipe
 from parlai_empathy.tasks.edition import add_edition

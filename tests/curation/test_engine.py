@@ -10,7 +10,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from parlai_empathy.curation.engine import ENGINES, Engine, exactly, open_engine
+from parlai_empathy.curation.engine import Engine, exactly, open_engine
+from parlai_empathy.curation.names import ENGINES
 from parlai_empathy.errors import DataError, OptionError
 
 OneLine = Callable[..., None]

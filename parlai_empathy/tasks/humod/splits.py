@@ -10,8 +10,10 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from parlai_empathy.tasks.humod.records import Pair
+if TYPE_CHECKING:
+    from parlai_empathy.tasks.humod.records import Pair
 
 SEED = "humod 1"
 FOLDS = ("train", "valid", "test")
