@@ -98,9 +98,7 @@ def test_request_that_is_quoted_in_a_refusal_changes_nothing(as_text: bool) -> N
     assert dialect == Dialect()
 
 
-@pytest.mark.parametrize(
-    "body", [NO_SEED, b'Invalid JSON payload received. Unknown name \\"seed\\": Cannot find field.']
-)
+@pytest.mark.parametrize("body", [NO_SEED, GOOGLES_NO_SEED])
 def test_seed_that_is_refused_is_left_out_whatever_was_said(body: bytes) -> None:
     said = {"role": "user", "content": "I planted a seed in my new role."}
     dialect = Dialect()
