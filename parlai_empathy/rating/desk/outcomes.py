@@ -68,7 +68,7 @@ class Outcome(Enum):
     STORED = "It is stored."
     REPEATED = "The same was stored before; nothing was stored twice."
     ALREADY = "Another answer was stored before, and is kept."
-    TOO_LATE = "The item went to somebody else, or was given back."
+    TOO_LATE = "The item went to somebody else or was given back, or the study has changed."
     UNKNOWN = "This rater has no such item."
     EXCLUDED = "The rater is excluded."
 
