@@ -32,7 +32,6 @@ from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_ch
 from parlai_empathy.agent_kit.judging.task_classes import set_classes_of_task
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, check_own_option, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
-from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.errors import OptionError
 from parlai_empathy.metrics.score_correlation import ScoreCorrelation
 
@@ -136,7 +135,6 @@ class JudgeAgent(PairModelAgent):
         self.model.train()
         self.zero_grad()
         losses = self._losses(batch.observations)
-        check_finite(losses, self.opt, self._number_training_updates)
         self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
         self.backward(self.combined(losses))
         self.update_params()

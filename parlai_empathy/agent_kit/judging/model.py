@@ -19,6 +19,7 @@ from parlai_empathy.agent_kit.judging.examples import TextPair
 from parlai_empathy.agent_kit.trained.init_model import init_weights, keep_dictionary
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import seed_weights
+from parlai_empathy.agent_kit.training.finite_loss import FiniteLoss
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.modules.speed.precision import autocast
@@ -27,7 +28,7 @@ from parlai_empathy.modules.speed.sorted_batches import sorted_batches
 _READ_BATCH = 512  # pairs per call; on a CPU the models split them further by length
 
 
-class PairModelAgent(FusedOptimizer, UpdateCount):
+class PairModelAgent(FiniteLoss, FusedOptimizer, UpdateCount):
     """Base of agents whose model reads pairs; subclasses define the model and its training."""
 
     # --- for subclasses -----------------------------------------------------------------------------------------------

@@ -6,24 +6,30 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parlai.core.torch_agent import TorchAgent
 from torch import Tensor
 
 from parlai_empathy.errors import TrainingError
 
 
-def check_finite(losses: Tensor, opt: Mapping[str, Any], updates: int) -> None:
-    """Raise :class:`TrainingError` if a loss is not finite. Call it before the optimiser step.
+class FiniteLoss(TorchAgent):
+    """Mixin that checks each loss before its gradients are computed. List it before the agent's other bases."""
 
-    :param losses: of any shape.
-    :param updates: number of steps taken so far.
-    :raises TrainingError: if a loss is NaN or infinite.
-    """
-    if bool(losses.isfinite().all()):
-        return
+    def backward(self, loss: Tensor, **kwargs: Any) -> None:
+        """Run ParlAI's backward pass.
+
+        :raises TrainingError: if the loss is NaN or infinite.
+        """
+        if not bool(loss.isfinite().all()):
+            raise TrainingError(_error(float(loss.detach().sum()), self.opt, self._number_training_updates))
+        super().backward(loss, **kwargs)
+
+
+def _error(loss: float, opt: Mapping[str, Any], updates: int) -> str:
     path = opt.get("model_file")
     kept = f"; {path} is as last saved, and the same command resumes from it" if path and _is_saved(path) else ""
-    raise TrainingError(
-        f"the loss is {float(losses.detach().sum())} after {updates:,} updates: "
+    return (
+        f"the loss is {loss} after {updates:,} updates: "
         f"try a lower --learningrate (now {opt.get('learningrate'):g}) or --gradient-clip 1{kept}"
     )
 

@@ -15,7 +15,6 @@ from torch import Tensor
 from parlai_empathy.agent_kit.judging.examples import TextPair, last_line
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, check_own_option, keep_options
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
-from parlai_empathy.agent_kit.training.finite_loss import check_finite
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.epitome import options
 from parlai_empathy.agents.epitome.evaluation import level_metrics, rationale_metrics
@@ -67,7 +66,6 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         self.model.train()
         self.zero_grad()
         losses = self._losses(self.judge(_pairs(batch)), batch.observations)
-        check_finite(losses, self.opt, self._number_training_updates)
         self.record_local_metric("loss", AverageMetric.many(losses.tolist()))
         self.backward(losses.mean())
         self.update_params()

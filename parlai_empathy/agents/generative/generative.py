@@ -20,7 +20,7 @@ from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, init_weights, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import seed_weights
-from parlai_empathy.agent_kit.training.finite_loss import check_finite
+from parlai_empathy.agent_kit.training.finite_loss import FiniteLoss
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.generative import initialisation, options
@@ -42,7 +42,7 @@ from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
 _LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})
 
 
-class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
+class GenerativeAgent(FiniteLoss, FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     """Generates replies with ParlAI's Transformer over words, or with a Hugging Face language model.
 
     The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last item of
@@ -161,11 +161,6 @@ class GenerativeAgent(FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
         """Run one training step."""
         self._has_trained = True
         super().train_step(batch)
-
-    def backward(self, loss: Tensor, **kwargs: Any) -> None:
-        """Check that the loss is finite, then run ParlAI's backward pass."""
-        check_finite(loss, self.opt, self._number_training_updates)
-        super().backward(loss, **kwargs)
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
 from parlai_empathy.agent_kit.training.draws import random_of_step, seed_weights
-from parlai_empathy.agent_kit.training.finite_loss import check_finite
+from parlai_empathy.agent_kit.training.finite_loss import FiniteLoss
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.retrieval import options
@@ -56,7 +56,7 @@ class RetrievalDictionary(SelectableDictionary):
         return bool(opt.get("encoder") == "hf")
 
 
-class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
+class RetrievalAgent(FiniteLoss, FusedOptimizer, UpdateCount, PoolRanker):
     """Answers with the reply of a pool whose vector is most similar to the context's.
 
     In training, each example's negatives are the other replies of the batch, across all processes.
@@ -293,11 +293,6 @@ class RetrievalAgent(FusedOptimizer, UpdateCount, PoolRanker):
             part.backward()
         if is_distributed():
             average_gradients(self.model)
-
-    def backward(self, loss: Tensor, **kwargs: Any) -> None:
-        """Check that the loss is finite, then run ParlAI's backward pass."""
-        check_finite(loss, self.opt, self._number_training_updates)
-        super().backward(loss, **kwargs)
 
     def _hard_negatives(self, batch: Batch) -> list[str]:
         """Draw ``--hard-negatives`` wrong replies for each example."""
