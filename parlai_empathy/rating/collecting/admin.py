@@ -40,15 +40,12 @@ class CollectAdminPages(AdminRoom):
 
     async def export(self, visit: Visit) -> Response:
         """Return all complete conversations as a file."""
-        from starlette.responses import Response
-
         self._door.check(visit)
         try:
             content = await in_thread(self._exported)
         except NotComputableError:
             return await self.page(visit, "No conversation is complete yet: there is nothing to export.", status=404)
-        headers = {"Content-Disposition": 'attachment; filename="conversations.csv"'}
-        return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
+        return attached(content, f"{self._desk.study.name}_conversations", "csv")
 
     async def judgements(self, visit: Visit) -> Response:
         """Return what people said of each other, about the same conversations, as a file."""

@@ -559,7 +559,7 @@ def test_administrator_page_shows_counts_and_excludes_raters(lab: Make) -> None:
         assert row in words
     page = boss.get("/admin/conversations.csv")
     assert page.header("content-type") == "text/csv; charset=utf-8"
-    assert page.header("content-disposition") == 'attachment; filename="conversations.csv"'
+    assert page.header("content-disposition") == 'attachment; filename="collect_ed_conversations.csv"'
     rater = site.desk.raters()[0].id
     boss.get("/admin")
     assert boss.post("/admin/raters", {"rater": rater, "reason": " ", "what": "exclude"}).status == 422
