@@ -17,6 +17,7 @@ from parlai_empathy.modules.speed.sorted_batches import sorted_batches
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, check_finite, median, scored
 
+_OPTION = "--fluency-model"  # which names the model, for errors
 _BATCH = 32
 _MOST_LOGITS = 2**27  # in a batch, one for each token and word of the vocabulary: they take 1.5 GB at the peak
 
@@ -28,16 +29,15 @@ class Fluency:
     than two tokens has no perplexity. The paper's model is GPT-2 XL.
 
     :param name: a folder with a Hugging Face model, or a model's name on the hub.
-    :param option: the option that gave the name, for error messages.
     :param precision: as ``--precision``. bfloat16 is faster, but rounds logits as large as GPT-2's to multiples of 0.5.
     :raises ModelFileError: if the model cannot be loaded, or is not a causal language model.
     """
 
-    def __init__(self, name: str, option: str = "--fluency-model", precision: str = "float32") -> None:
+    def __init__(self, name: str, precision: str = "float32") -> None:
         self._name = name
         self._precision = precision
-        self._tokenizer = load_tokenizer(name, option)
-        self._model = load_causal_model(name, torch.float32, option).eval()
+        self._tokenizer = load_tokenizer(name, _OPTION)
+        self._model = load_causal_model(name, torch.float32, _OPTION).eval()
         self._weights = weights_fingerprint(self._model)[:8]  # those in a folder may change
         if torch.cuda.is_available():
             self._model.cuda()

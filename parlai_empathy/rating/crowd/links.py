@@ -13,7 +13,7 @@ _PROLIFIC = {name: f"{{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", 
 _RATER = "{RATER}"
 
 
-def checked_url(url: str, option: str = "--url") -> str:
+def checked_url(url: str) -> str:
     """Return the address of a rating site, if a crowd can open it.
 
     :raises OptionError: unless it is an ``https`` address.
@@ -24,7 +24,7 @@ def checked_url(url: str, option: str = "--url") -> str:
     except ValueError:
         is_plain = False
     if not is_plain or parts.scheme != "https" or not parts.hostname or parts.fragment or " " in url.strip():
-        raise OptionError(f"{option} {url}: expected the address of the rating site, https://host/...")
+        raise OptionError(f"--url {url}: expected the address of the rating site, https://host/...")
     return url.strip()
 
 
