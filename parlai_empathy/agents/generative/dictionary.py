@@ -57,6 +57,7 @@ class GeneratorTokenizer(TokenizerDictionary):
         if self.start_token == self.end_token or self.start_token not in self.tok2ind:
             self.start_token = self.null_token
         self.before, self.behind = self._affixes(tokenizer("a")["input_ids"])
+        self.lower = self.txt2vec("A") == self.txt2vec("a")  # --dict-lower is for dictionaries of words
 
     def _affixes(self, tokens: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the special tokens that the tokenizer adds before and after a text."""

@@ -197,7 +197,7 @@ class GenerativeAgent(FiniteLoss, FusedOptimizer, UpdateCount, TransformerGenera
     @property
     def case(self) -> str:
         """Whether the case of letters is ``kept`` or made ``lower``."""
-        return "lower" if self.opt.get("dict_lower") or self.dict.tokenizer == PEERS else "kept"
+        return "lower" if self.dict.lower or self.dict.tokenizer == PEERS else "kept"
 
     def _add_generation_metrics(self, batch: Batch, preds: Any) -> None:
         """Record ParlAI's metrics, AVG BLEU and Dist-n."""

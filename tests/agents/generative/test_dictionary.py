@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parlai.core.opt import Opt
 from tiny_generators import KINDS, write_language_model
+from tokenizers import normalizers
 
 from parlai_empathy.agents.generative.dictionary import (
     GenerativeDictionary,
@@ -131,6 +132,14 @@ def test_padding_token_equal_to_end_token_is_replaced(folders: dict[str, Path]) 
     tokenizer.pad_token = tokenizer.eos_token
     dictionary = GeneratorTokenizer(Opt(), {"tokenizer": tokenizer})
     assert dictionary.null_idx == len(tokenizer) == len(dictionary) - 1
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_case_is_lowered_where_the_tokenizer_does_so(folders: dict[str, Path], lower: bool) -> None:
+    tokenizer: Any = tokens_of(folders["gpt2"]).tokenizer_of_encoder
+    if lower:
+        tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
+    assert GeneratorTokenizer(Opt(dict_lower=True), {"tokenizer": tokenizer}).lower is lower
 
 
 def test_hf_model_option_selects_the_tokenizer(folders: dict[str, Path]) -> None:

@@ -428,6 +428,15 @@ def test_trained_model_does_not_need_the_pretrained_folder(pretrained: tuple[str
         hidden.rename(folder)
 
 
+def test_bleu_of_pretrained_models_keeps_case(pretrained: tuple[str, Path, Path]) -> None:
+    agent = load(pretrained[2], datatype="valid", label_truncate=6, beam_block_ngram=-1, skip_generation=False)
+    _prefer(agent.model, agent.dict.txt2vec("I")[-1])
+    agent.observe(Message({"text": "Who?", "eval_labels": ["IIIII"], "episode_done": True}))
+    bleu = agent.act()["metrics"]["avg_bleu"]
+    assert bleu.statistics == bleu_statistics(["IIIII"], ["IIIII"])
+    assert "|case:kept|" in bleu.signature
+
+
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search["inference"])
 def test_pretrained_models_support_every_search_method(
     pretrained: tuple[str, Path, Path], search: dict[str, Any]
