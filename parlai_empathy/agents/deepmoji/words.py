@@ -64,7 +64,7 @@ def words_of(text: str) -> list[str]:
     for number, line in enumerate(lines):
         if number:
             words.append(BREAK)
-        plain = unicodedata.normalize("NFKC", line).translate(_IN_ASCII)
+        plain = unicodedata.normalize("NFKC", line).lower().translate(_IN_ASCII)  # the form of some signs is a capital
         words.extend(_as_in_vocabulary(match[0]) for match in _WORD.finditer(plain))
     return words
 

@@ -24,6 +24,7 @@ from parlai_empathy.agents.deepmoji.words import BREAK, LINK, NAME, NUMBER, SPEC
         ("\u201cit\u2019s\u201d \u2013 ok\u2026", ['"', "it's", '"', "-", "ok", ".."]),  # punctuation becomes ASCII
         ("\U0001f622\U0001f622\ufe0f", ["\U0001f622", "\U0001f622"]),  # each emoji is a word, without its variant
         ("na\u00efve", ["na", "\u00ef", "ve"]),  # non-ASCII letters are words of their own
+        ("\U0001d407i, \uff28I", ["hi", ",", "hi"]),  # ornamental letters become ASCII, in lower case
         ("a\nb\r\nc<br>d", ["a", BREAK, "b", BREAK, "c", BREAK, "d"]),
         ("  \n ", []),
         ("", []),
