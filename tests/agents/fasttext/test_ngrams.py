@@ -71,6 +71,9 @@ def test_row_numbers_stop_at_end_token_and_skip_labels() -> None:
     words = NgramSizes(1, 0)
     assert row_numbers(["a", END, "dog"], IDS, words) == [1, 0]
     assert row_numbers(["__label__x", "a"], IDS, words) == [1]
+    assert row_numbers(["a", "__label__x", "dog"], IDS, NgramSizes(2, 100)) == row_numbers(
+        ["a", "dog"], IDS, NgramSizes(2, 100)
+    )
     assert row_numbers(["__label__kept", "a"], IDS, words) == [3, 1], "a word of the model is one, however it is spelt"
 
 
