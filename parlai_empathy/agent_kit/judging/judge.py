@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
@@ -33,6 +34,7 @@ from parlai_empathy.agent_kit.judging.task_classes import set_classes_of_task
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, check_own_option, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.errors import OptionError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.metrics.score_correlation import ScoreCorrelation
 
 
@@ -72,6 +74,16 @@ class JudgeAgent(PairModelAgent):
     def outputs(self) -> int:
         """Number of logits per text."""
         return self._scale.outputs if self._scale else 1
+
+    def begin_with_weights(self, path: str) -> None:
+        """Load the weights of ``--init-model``. If it has the same classes, each keeps its row of the head."""
+        super().begin_with_weights(path)
+        theirs = (Opt.load(f"{path}.opt") if is_file(f"{path}.opt") else {}).get("classes") or []
+        if self.classes and self.opt["loss"] == "ce" and sorted(theirs) == sorted(self.classes):
+            head: Any = self.model.head
+            with torch.no_grad():
+                for weight in head.parameters():
+                    weight.copy_(weight[[theirs.index(name) for name in self.classes]])
 
     # --- judging -----------------------------------------------------------------------------------------------------
 

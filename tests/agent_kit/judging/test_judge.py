@@ -409,6 +409,16 @@ def test_init_model_weights_are_used_except_for_mismatched_head(tmp_path: Path, 
     assert same(before, place), "one number comes out of both: the head stays"
 
 
+def test_classes_of_init_model_may_have_another_order(tmp_path: Path, feeler: Path) -> None:
+    reversed_classes = [*reversed(load(feeler).classes)]
+    still = {"learningrate": 1e-12, "max_train_steps": 1, "init_model": str(feeler)}
+    train(tmp_path / "model", FEEL, **still, classes=reversed_classes)
+    agent = load(tmp_path / "model")
+    assert agent.classes == reversed_classes
+    mine, theirs = (each.class_probabilities([[]], ["i am so happy"]) for each in (agent, load(feeler)))
+    np.testing.assert_allclose(mine[:, ::-1], theirs, rtol=1e-5)
+
+
 def test_dictionary_comes_from_init_model(tmp_path: Path, feeler: Path) -> None:
     """By then ParlAI has built a dictionary from the new task beside the model."""
     train(tmp_path / "model", RATE, init_model=str(feeler), max_train_steps=1)
