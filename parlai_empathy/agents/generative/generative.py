@@ -25,7 +25,7 @@ from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.agents.generative import initialisation, options
 from parlai_empathy.agents.generative.batched_generation import beams_of, write
-from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary
+from parlai_empathy.agents.generative.dictionary import PEERS, GenerativeDictionary, GeneratorTokenizer
 from parlai_empathy.agents.generative.initialisation import begin_with_vectors
 from parlai_empathy.agents.generative.reply_metrics import decoding_name, reply_metrics
 from parlai_empathy.errors import OptionError
@@ -180,7 +180,7 @@ class GenerativeAgent(FiniteLoss, FusedOptimizer, UpdateCount, TransformerGenera
         super().record_per_token_metrics(batch, loss_per_token)
         settings = {
             "case": self.case,
-            "tokens": self.dict.tokenizer,
+            "tokens": "subwords" if isinstance(self.dict, GeneratorTokenizer) else self.dict.tokenizer,
             "vocabulary": len(self.dict),
             "max_length": self.opt["label_truncate"],
             "precision": "bfloat16" if use_bfloat16(self.opt["precision"], loss_per_token.device) else None,

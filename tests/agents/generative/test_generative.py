@@ -423,7 +423,8 @@ def test_trained_model_does_not_need_the_pretrained_folder(pretrained: tuple[str
     try:
         report = evaluate(model, datatype="valid", num_examples=8, batchsize=4, label_truncate=6, skip_generation=False)
         assert math.isfinite(float(report["ppl"]))
-        assert "tokens:re" in report["avg_bleu"].signature
+        assert "|case:kept|tokens:subwords|" in report["ppl"].signature
+        assert "|case:kept|tokens:re|" in report["avg_bleu"].signature, "so that BLEU counts words"
     finally:
         hidden.rename(folder)
 
