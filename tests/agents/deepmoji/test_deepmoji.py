@@ -310,6 +310,7 @@ def test_chain_thaw_trains_one_layer_per_stage(
         saved.update(saved or now)
         receive(self, metrics)
         assert changed(self.model.state_dict(), saved) == set(), "the best weights are those of the first validation"
+        assert self._chain.stage == 0 or not self.optimizer.state, "the moments of the steps left behind"
 
     monkeypatch.setattr(DeepmojiAgent, "receive_metrics", watched)
     begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "max_train_steps": -1, "num_epochs": 50}
