@@ -13,3 +13,7 @@ def test_re_splits_off_punctuation_and_space_does_not() -> None:
 
 def test_blank_text_has_no_tokens() -> None:
     assert [cut(" ") for cut in TOKENS.values()] == [[], []]
+
+
+def test_line_breaks_are_no_tokens() -> None:
+    assert [cut("So\n\nsorry \r\n !") for cut in TOKENS.values()] == [["So", "sorry", "!"]] * 2
