@@ -300,6 +300,18 @@ def test_prompt_shows_the_most_similar_examples_best_last(tmp_path: Path, script
 
 
 @pytest.mark.usefixtures("_by_letters")
+@pytest.mark.parametrize("oracle", [True, False])
+def test_situations_are_compared_with_an_oracle_and_contexts_without(
+    tmp_path: Path, scripted: Any, oracle: bool
+) -> None:
+    scripted(lambda prompt: "Yes.")
+    made = agent(tmp_path, examples=1, select="sitsm" if oracle else "context", oracle=oracle)
+    selector = made._parts.selector
+    texts = [one.situation if oracle else one.context for one in selector.conversations]
+    np.testing.assert_array_equal(selector.vectors, selector.encode(texts))
+
+
+@pytest.mark.usefixtures("_by_letters")
 def test_situation_and_emotion_are_ignored_without_oracle(tmp_path: Path, scripted: Any) -> None:
     """Two messages with the same text, one with a false situation and emotion, have equal prompts."""
     model = scripted(lambda prompt: "Yes.")

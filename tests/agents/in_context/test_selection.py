@@ -41,6 +41,11 @@ def test_most_similar_example_is_last() -> None:
     assert names(made, Query(("at 0",)), Query(("at 85",)), Query(("at 41",))) == ["cba", "cde", "bdc"]
 
 
+def test_earlier_of_equally_similar_conversations_is_preferred() -> None:
+    made = selector("context", vectors=encode(["50", "20", "50", "20", "50"]))
+    assert names(made, Query(("at 20",)), Query(("at 50",))) == ["db", "ca"]
+
+
 def test_conversation_is_not_its_own_example() -> None:
     assert names(selector("context"), Query(("at 0",), conv_id="a")) == ["cb"]
     assert names(selector("context", 9), Query(("at 0",), conv_id="a")) == ["edcb"]
@@ -125,3 +130,8 @@ def test_random_examples_differ_by_query_and_seed() -> None:
     ]
     assert drawn[:50] != drawn[50:]
     assert len(set(drawn[:50])) > 10  # of 20 ordered pairs
+
+
+def test_random_examples_depend_on_the_turns_before_the_last() -> None:
+    made = Selector(CONVERSATIONS, 2, "random")
+    assert len(set(names(made, *(Query((f"{n}", "Thank you.")) for n in range(50))))) > 10
