@@ -14,9 +14,9 @@ from parlai_empathy.errors import MissingDependencyError, NotComputableError
 from parlai_empathy.metrics.avg_bleu import MAX_ORDER, BleuStatistics, avg_bleu, bleu_statistics
 from parlai_empathy.metrics.distinct import ORDERS, distinct_of_one
 from parlai_empathy.metrics.nidf import Nidf
+from parlai_empathy.metrics.tokens import TOKENS
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Array, Scored, scored
-from parlai_empathy.scoring.tokens import TOKENS
 from parlai_empathy.signature import Number, signature
 
 Ngrams = NDArray[np.int64]
@@ -26,7 +26,7 @@ Ngrams = NDArray[np.int64]
 class Words:
     """How replies are tokenised and cased before their words are counted.
 
-    :param tokens: one of :data:`~parlai_empathy.scoring.tokens.TOKENS`.
+    :param tokens: one of :data:`~parlai_empathy.metrics.tokens.TOKENS`.
     """
 
     tokens: str = "re"

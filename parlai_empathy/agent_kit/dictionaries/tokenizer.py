@@ -12,6 +12,7 @@ from parlai.core.opt import Opt
 from parlai_empathy.agent_kit.trained.agent import model_path
 from parlai_empathy.files.text_file import as_unicode
 from parlai_empathy.files.whole_file import write_whole
+from parlai_empathy.metrics.tokens import TOKENS
 from parlai_empathy.modules.pretrained.hugging_face import load_tokenizer
 
 
@@ -63,7 +64,7 @@ class TokenizerDictionary(DictionaryAgent):
 
     # Word-level metrics such as BLEU must count words: subword tokens would give other values.
     tokenizer = "re"
-    tokenizer_fun = staticmethod(DictionaryAgent.re_tokenize)
+    tokenizer_fun = staticmethod(TOKENS["re"])
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         self.opt = opt

@@ -5,8 +5,8 @@ from __future__ import annotations
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.metrics.nidf import KINDS
+from parlai_empathy.metrics.tokens import TOKENS
 from parlai_empathy.scoring.names import ALL, MODELS, OUTPUTS, REPLY_METRICS
-from parlai_empathy.scoring.tokens import TOKENS
 
 _MODELS = {
     "epitome": "Model file of empathy:epitome, for the levels of empathy.",

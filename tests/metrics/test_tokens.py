@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parlai_empathy.scoring.tokens import TOKENS
+from parlai_empathy.metrics.tokens import TOKENS
 
 
 def test_re_splits_off_punctuation_and_space_does_not() -> None:

@@ -1,4 +1,4 @@
-"""Tokenisers for the replies of any system, to count their words."""
+"""Ways to split a reply into words, to count them: the replies of any system, whatever its model's own tokens are."""
 
 from __future__ import annotations
 
