@@ -33,7 +33,7 @@ from parlai_empathy.agents.retrieval.pool import Pool
 from parlai_empathy.agents.retrieval.pool_search import best_replies
 from parlai_empathy.agents.retrieval.replies import training_replies
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
-from parlai_empathy.modules.vector_index import exact_search
+from parlai_empathy.agents.retrieval.vector_index import exact_search
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 

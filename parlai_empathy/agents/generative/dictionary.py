@@ -10,10 +10,10 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary, TextDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
-from parlai_empathy.modules.peers_tokenizer import peers_words
+from parlai_empathy.agents.generative.peers_tokenizer import peers_words
 
 PEERS = "peers"
-"""``--dict-tokenizer peers``: see :mod:`parlai_empathy.modules.peers_tokenizer`."""
+"""``--dict-tokenizer peers``: see :mod:`parlai_empathy.agents.generative.peers_tokenizer`."""
 
 _PADDING = "__null__"
 

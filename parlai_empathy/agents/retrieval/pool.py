@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from parlai_empathy.agents.retrieval.replies import without_stamps
+from parlai_empathy.agents.retrieval.vector_index import exact_search
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.whole_file import whole_file
-from parlai_empathy.modules.vector_index import exact_search
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from parlai.utils.distributed import is_primary_worker
 from torch import Tensor
 
 from parlai_empathy.agents.retrieval.pool import Pool, try_save
+from parlai_empathy.agents.retrieval.stored_rows import StoredRows
+from parlai_empathy.agents.retrieval.vector_index import VectorIndex, exact_search
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.stored_rows import StoredRows
-from parlai_empathy.modules.vector_index import VectorIndex, exact_search
 
 CHOICES = ("auto", "exact", "approximate")
 RECALL = 0.99

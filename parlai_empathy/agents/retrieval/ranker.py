@@ -33,6 +33,7 @@ from parlai_empathy.agents.retrieval.replies import (
     task_options,
     training_replies,
 )
+from parlai_empathy.agents.retrieval.vector_index import VectorIndex
 from parlai_empathy.errors import EmpathyError, OptionError
 from parlai_empathy.metrics.avg_bleu import AvgBleu, bleu_statistics
 from parlai_empathy.metrics.example_order import example_order
@@ -45,7 +46,6 @@ from parlai_empathy.metrics.precision_at_k import (
 )
 from parlai_empathy.modules.fingerprint import weights_fingerprint
 from parlai_empathy.modules.speed.sorted_batches import sorted_batches
-from parlai_empathy.modules.vector_index import VectorIndex
 
 # Model options that affect how replies are encoded.
 _READING = ("score", "temperature", "pooling", "special_tokens", "label_truncate")

@@ -18,8 +18,8 @@ from parlai.scripts.train_model import TrainModel
 from parlai_empathy.agents.retrieval import pool_search
 from parlai_empathy.agents.retrieval.pool import Pool, load_pool
 from parlai_empathy.agents.retrieval.pool_search import best_replies, index_for
+from parlai_empathy.agents.retrieval.vector_index import VectorIndex
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.vector_index import VectorIndex
 
 MESSAGES = ["I lost my job today.", "We won the game!", "zzz", "", "My dog ran away and I am so sad.", "Hello"]
 

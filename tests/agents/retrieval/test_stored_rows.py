@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parlai_empathy.agents.retrieval.stored_rows import StoredRows
 from parlai_empathy.errors import ModelFileError
-from parlai_empathy.modules.stored_rows import StoredRows
 
 MATRIX = torch.arange(28.0).view(7, 4) / 3
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parlai_empathy.modules.peers_tokenizer import CONTRACTIONS, peers_words
+from parlai_empathy.agents.generative.peers_tokenizer import CONTRACTIONS, peers_words
 
 
 @pytest.mark.parametrize(

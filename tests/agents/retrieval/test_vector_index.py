@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from parlai_empathy.agents.retrieval import vector_index
+from parlai_empathy.agents.retrieval.vector_index import VectorIndex, exact_search
 from parlai_empathy.errors import MissingDependencyError
-from parlai_empathy.modules import vector_index
-from parlai_empathy.modules.vector_index import VectorIndex, exact_search
 
 small = st.integers(-3, 3)  # integers, so that sums are exact and many scores are equal
 
