@@ -169,10 +169,12 @@ def test_logs_of_different_lengths_are_not_paired_by_position() -> None:
 
 def test_given_items_are_compared_in_place_of_contexts() -> None:
     """People's replies have no references, but answer the same items as the others."""
-    people = System("people", [LoggedReply("r", ("a",)), LoggedReply("s", ("b",))], items=[(("a",), ("r",)), "b"])
+    people = System("people", [LoggedReply("r"), LoggedReply("s", ("b",))], items=[(("a",), ("r",)), "b"])
     assert common_items(people, asked("b", "a", reference="r")) == [(0, 1)]
     partly = System("s", [LoggedReply("r", ("b",)), LoggedReply("r", ("a",), ("r",))])
     assert common_items(people, partly) == [(0, 1)]
+    people.replies[1] = LoggedReply("s")
+    assert common_items(people, partly) == [(0, 1)], "a system's own contexts do not matter if its items are given"
 
 
 def test_positions_include_missing_answers() -> None:
