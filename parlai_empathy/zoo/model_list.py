@@ -34,6 +34,7 @@ _ACCURACY = "emotion accuracy from the situation"
 _OF_PARTS = {
     "retrieval_emoprepend_1": {"P@1,100": 13.90, "AVG BLEU": 4.90},
     "retrieval_emoprepend_3": {"P@1,100": 16.27, "AVG BLEU": 4.48},
+    "retrieval_emoprepend_5": {"P@1,100": 16.54, "AVG BLEU": 5.08},
     "retrieval_topicprepend_1": {"P@1,100": 14.19, "AVG BLEU": 4.73},
     "retrieval_multitask": {"P@1,100": 13.37, "AVG BLEU": 4.64, "emotion accuracy from the context": 31.27},
 }
