@@ -12,7 +12,9 @@ from parlai.agents.transformer.modules import TransformerEncoder as ParlaisEncod
 from parlai.core.opt import Opt
 from torch import Tensor, nn
 
+from parlai_empathy.modules.encoders import transformer
 from parlai_empathy.modules.encoders.transformer import EncoderLayer, TransformerEncoder, sinusoids
+from parlai_empathy.modules.speed import length_buckets
 
 PAD = 0
 WORDS = 23
@@ -83,27 +85,50 @@ def test_vectors_do_not_depend_on_padding_or_batch(gradients: bool, texts: list[
     torch.testing.assert_close(together, alone, atol=2e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
-def test_layer_outputs_and_gradients_match_torch(dropout: float) -> None:
-    """Same states and same gradients of weights and states; with dropout, the same mean of the outputs."""
+@pytest.mark.parametrize("gradients", [True, False], ids=["with gradients", "without gradients"])
+def test_vectors_keep_their_order_if_texts_are_read_in_chunks(gradients: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(length_buckets, "CPU_TOKENS", 40)
     torch.manual_seed(0)
-    layer = EncoderLayer(DIM, 3, dim_feedforward=20, dropout=dropout, batch_first=True).double()
-    torchs = nn.TransformerEncoderLayer(DIM, 3, dim_feedforward=20, dropout=dropout, batch_first=True).double()
+    lengths = torch.randint(1, SIZES["n_positions"] + 1, (30,))
+    texts = [torch.randint(1, WORDS, (length,)).tolist() for length in lengths.tolist()]
+    model = encoder()
+    with torch.set_grad_enabled(gradients):
+        together = model(padded(texts))
+        alone = torch.cat([model(padded([text])) for text in texts])
+    torch.testing.assert_close(together, alone, atol=2e-5, rtol=1e-4)
+
+
+def test_layer_outputs_and_gradients_match_torch() -> None:
+    """Same states and same gradients of weights and states."""
+    torch.manual_seed(0)
+    layer = EncoderLayer(DIM, 3, dim_feedforward=20, dropout=0.0, batch_first=True).double()
+    torchs = nn.TransformerEncoderLayer(DIM, 3, dim_feedforward=20, dropout=0.0, batch_first=True).double()
     torchs.load_state_dict(layer.state_dict())
     padding = torch.arange(7) >= torch.tensor([[7], [3], [1], [5]])
     states = torch.randn(4, 7, DIM, dtype=torch.double)
-    draws = 4000 if dropout else 1
-    means, gradients = [], []
+    outputs, gradients = [], []
     for one in (layer, torchs):
         begun = states.clone().requires_grad_()
-        mean = sum(one(begun, src_key_padding_mask=padding) for _ in range(draws)) / draws
-        (mean * ~padding.unsqueeze(-1)).pow(3).sum().backward()
-        means.append(mean[~padding])
+        output = one(begun, src_key_padding_mask=padding)
+        (output * ~padding.unsqueeze(-1)).pow(3).sum().backward()
+        outputs.append(output[~padding])
         gradients.append([begun.grad, *(weights.grad for weights in one.parameters())])
-    tolerance = 0.2 if dropout else 1e-10
-    torch.testing.assert_close(*means, atol=tolerance, rtol=0)
-    if not dropout:
-        torch.testing.assert_close(*gradients)
+    torch.testing.assert_close(*outputs, atol=1e-10, rtol=0)
+    torch.testing.assert_close(*gradients)
+
+
+def test_dropout_is_where_torch_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After words and positions; in each layer of the attention's weights and output, and of both linear layers'."""
+    found: list[tuple[int, ...]] = []
+
+    def dropped(states: Tensor, p: float, training: bool) -> Tensor:
+        assert (p, training) == (0.3, True)
+        found.append(tuple(states.shape))
+        return states
+
+    monkeypatch.setattr(transformer, "dropped", dropped)
+    encoder(dropout=0.3).train()(padded([[1, 2, 3, 4, 5], [6]]))
+    assert found == [(2, 5, DIM), *[(2, 3, 5, 5), (2, 5, DIM), (2, 5, 20), (2, 5, DIM)] * 2]
 
 
 def test_bfloat16_gradients_are_close_to_float32() -> None:
