@@ -42,6 +42,15 @@ def test_own_candidates_come_before_batch_replies() -> None:
     assert (second.replies[0], set(second.replies[1:])) == ("b", {"a", "c"})
 
 
+def test_true_reply_and_negatives_are_drawn_at_random() -> None:
+    """In 100 draws, a text that has a chance of 1/6 is missed with a probability of (5/6)^100, about 1e-8."""
+    messages = [message("1", ["a", "b"], ["m", "n", "o"]), *THREE[2:], message("4", ["d"]), message("5", ["e"])]
+    drawn = [sampled_choices(messages, 1, random.Random(seed)) for seed in range(100)]
+    assert {first.replies[0] for first, *_ in drawn} == {"a", "b"}
+    assert {first.replies[1] for first, *_ in drawn} == {"m", "n", "o"}, "its own candidates"
+    assert {last.replies[1] for *_, last in drawn} == {"a", "b", "c", "d"}, "others of the batch"
+
+
 def test_other_true_replies_are_never_negatives() -> None:
     messages = [message("1", ["a", "b"], ["b", "n"]), message("2", ["b"]), message("3", ["a"])]
     for seed in range(20):
