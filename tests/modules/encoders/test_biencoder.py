@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from parlai_empathy.modules.encoders.biencoder import BiEncoder
+from parlai_empathy.modules.encoders.biencoder import BiEncoder, PretrainedBiEncoder
 
 PAD = 2  # not 0, to expose a hard-coded 0
 PAPERS = {"embedding_size": 300, "n_heads": 6, "ffn_size": 1200, "dropout": 0.0, "n_positions": 1000}
@@ -46,6 +46,19 @@ def test_towers_share_and_train_one_embedding() -> None:
     (contexts * replies).sum().backward()
     touched = model.embedding.weight.grad.abs().sum(dim=1).nonzero().flatten().tolist()
     assert touched == [3, 4, 5]  # 3 and 4 from the context, 5 from the reply; neither padding nor other words
+
+
+def test_new_word_vectors_have_a_length_of_about_1() -> None:
+    model = BiEncoder(10_000, PAD, **{**PAPERS, "embedding_size": 16, "n_heads": 2}, n_layers=1)
+    assert float(model.embedding.weight.detach().std()) == pytest.approx(1 / 4, rel=0.05)
+
+
+def test_second_pretrained_tower_encodes_replies() -> None:
+    one, other = nn.Identity(), nn.Identity()
+    one.dim = other.dim = 3
+    both, shared = PretrainedBiEncoder(one, other), PretrainedBiEncoder(one)  # type: ignore[arg-type]
+    assert (both.contexts, both.replies) == (one, other)
+    assert (shared.contexts, shared.replies) == (one, one)
 
 
 def test_towers_share_no_transformer_layers() -> None:
