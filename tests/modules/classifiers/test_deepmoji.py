@@ -146,6 +146,16 @@ def test_embedding_dropout_drops_same_dimensions_for_all_words() -> None:
     assert torch.equal(model(*padded([[3, 4]])), model(*padded([[3, 4]])))
 
 
+def test_features_are_dropped_before_the_head() -> None:
+    model = network(dropout=1.0).train()
+    assert torch.equal(model(*padded([[3, 4, 5]]))[0], model.head.bias)
+
+
+def test_attention_starts_with_small_weights() -> None:
+    """As in the published model: normally distributed with standard deviation .05."""
+    assert float(WeightedMean(10_000).vector.detach().std()) == pytest.approx(0.05, rel=0.05)
+
+
 def test_initialisation_opens_forget_gates() -> None:
     model = DeepMoji(nn.Embedding(5, DIM), HIDDEN, 2, hard_gates=False, embedding_dropout=0, dropout=0)
     bias = model.lstm_1.bias_ih_l0_reverse

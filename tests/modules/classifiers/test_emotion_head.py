@@ -21,6 +21,8 @@ def test_head_is_linear_layer_after_dropout_of_20_percent() -> None:
     ones = torch.ones(1, 100_000)
     dropped = EmotionHead(100_000, 2).train().dropout(ones)
     assert abs(float((dropped == 0).float().mean()) - 0.2) < 0.01
+    head.train().dropout.p = 1.0
+    assert torch.equal(head(vectors), head.linear.bias.expand(5, 2))
 
 
 OWN = {"a": torch.zeros(2), "emotion_head.linear.weight": torch.zeros(4, 3), "emotion_head.linear.bias": torch.zeros(4)}

@@ -105,6 +105,16 @@ def test_seeker_encoder_is_frozen_and_other_parts_train() -> None:
         assert any(part.startswith(name) for part in used), name
 
 
+def test_attention_weights_and_their_output_are_dropped() -> None:
+    model = network(dropout=0.1).train()
+    dropped: list[Tensor] = []
+    model.mechanisms[0].dropout.register_forward_hook(lambda _, inputs, __: dropped.append(inputs[0]))  # type: ignore[union-attr]
+    judge(model)
+    weights, added = dropped
+    assert torch.allclose(weights.sum(dim=-1), torch.ones(4, RESPONSES.size(1)))
+    assert added.shape == (4, RESPONSES.size(1), SIZE)
+
+
 def test_seeker_encoder_stays_in_eval_mode() -> None:
     model = network().train()
     assert model.training

@@ -154,6 +154,12 @@ def test_dropout_is_active_only_in_training() -> None:
         assert not torch.equal(model.train()(*inputs), model(*inputs))
 
 
+def test_word_vectors_are_dropped() -> None:
+    model = network(dropout=1.0).train()
+    one, other = (model.features(*tensors(*texts)) for texts in (([[[3, 4], [5]]], [[7]]), ([[[8, 9], [6]]], [[4]])))
+    assert torch.equal(one, other)
+
+
 def test_bfloat16_outputs_are_close_to_float32() -> None:
     model = network()
     with torch.autocast("cpu", torch.bfloat16):

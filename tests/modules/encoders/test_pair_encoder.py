@@ -113,6 +113,13 @@ def test_logits_are_the_head_applied_to_features(pooling: str) -> None:
         assert torch.allclose(model.head(features), read(model, *inputs), atol=1e-6)
 
 
+def test_features_are_dropped_before_the_head() -> None:
+    model = model_of().train()
+    assert model.dropout.p == 0.1
+    model.dropout.p = 1.0
+    assert torch.equal(model(*texts(5)), model.head.bias.expand(5, 3))
+
+
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_bfloat16_outputs_match_float32_and_other_batches_within_rounding(pooling: str) -> None:
     """Rounding errors stay below 4 %.

@@ -68,6 +68,13 @@ def test_outputs_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch) -> Non
         assert torch.allclose(alone[0], together[place], atol=1e-5)
 
 
+def test_vectors_are_dropped_before_they_are_compared() -> None:
+    model, (tokens, segments, lengths) = model_of(outputs=3).train(), texts(4)
+    model.dropout.p = 1.0
+    logits = model(tokens, segments, lengths, torch.tensor([0, 1]), torch.tensor([2, 3]))
+    assert torch.equal(logits, model.head.bias.expand(2, 3))
+
+
 def test_context_and_reply_both_get_gradients() -> None:
     model, (tokens, segments, lengths) = model_of(), texts(4)
     model(tokens, segments, lengths, torch.tensor([0, 1]), torch.tensor([2, 3])).sum().backward()
