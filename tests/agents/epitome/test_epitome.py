@@ -15,6 +15,7 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from sample_models import check_copy, evaluate, load, weights
 from tiny_epitome import ALL, CONTEXTS, REPLIES, TASK, train
+from tiny_parts import observed
 from two_processes import check_gradients_are_averaged
 
 from parlai_empathy.errors import DataError, ModelFileError, OptionError, TrainingError
@@ -118,6 +119,25 @@ def test_weight_decay_is_off_by_default(tmp_path: Path, bert: Path, judge: Path)
 def test_nonfinite_loss_raises_training_error(tmp_path: Path, bert: Path) -> None:
     with pytest.raises(TrainingError, match="the loss is"):
         train(tmp_path / "model", bert, learningrate=1e30, warmup_updates=-1, gradient_clip=-1, max_train_steps=20)
+
+
+def test_rate_rises_over_the_warmup_and_falls_to_the_end(judge: Path) -> None:
+    """The last of three steps, within a warm-up of 60: 3e-4 x 3/61 x (1 - 2/3)."""
+    (group,) = torch.load(judge, weights_only=True)["optimizer"]["param_groups"]
+    assert group["lr"] == pytest.approx(3e-4 / 61)
+
+
+def test_training_after_an_evaluation_drops_again(judge: Path) -> None:
+    agent = load(judge, datatype="train")
+    agent.model.eval()
+    agent.batch_act(observed(agent, {"text": "I failed.\nOh no.", "labels": ["?"], "levels": dict.fromkeys(ALL, 0)}))
+    assert agent.model.training
+
+
+def test_rationale_weight_multiplies_the_loss_of_rationales(judge: Path) -> None:
+    levels, half, whole = (float(evaluate(judge, TASK, rationale_weight=weight)["loss"]) for weight in (0.0, 0.5, 1.0))
+    assert half == pytest.approx((levels + whole) / 2)
+    assert half > levels
 
 
 def test_two_processes_average_their_gradients(tmp_path: Path, judge: Path) -> None:
