@@ -20,6 +20,7 @@ from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.train_model import TrainModel
 from sample_models import evaluate, load, weights
 from scipy import stats
+from tiny_parts import observed
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -333,6 +334,14 @@ def test_features_are_inputs_of_the_head(name: str, request: pytest.FixtureReque
     with torch.no_grad():
         assert torch.allclose(agent.model.head(features), agent.logits(pairs), atol=1e-5)
     assert torch.equal(features, agent.features(contexts, replies))
+
+
+def test_training_after_an_evaluation_drops_again(feeler: Path) -> None:
+    agent = load(feeler, datatype="train")
+    agent.class_probabilities([[]], ["a"])
+    assert not agent.model.training
+    agent.batch_act(observed(agent, {"text": "I won!", "labels": ["joyful"]}))
+    assert agent.model.training
 
 
 def test_empty_input_gives_empty_features_and_probabilities(feeler: Path) -> None:

@@ -71,6 +71,15 @@ def test_network_matches_manual_calculation(folder: Path) -> None:
     assert network(queries, replies).item() == pytest.approx(float(2 * 0.1 * second + 0.1))
 
 
+def test_each_layer_is_dropped(folder: Path) -> None:
+    network = EngagementNetwork(reader_of(folder), [3, 2], 1, 0.8).train()
+    dropped: list[tuple[int, ...]] = []
+    network.dropout.register_forward_hook(lambda _, inputs, __: dropped.append(tuple(inputs[0].shape)))
+    vectors = torch.zeros(5, network.reader.encoder.config.hidden_size)
+    network(vectors, vectors)
+    assert dropped == [(5, 3), (5, 2)]
+
+
 def test_network_is_symmetric_in_query_and_reply(folder: Path) -> None:
     network = EngagementNetwork(reader_of(folder), [8, 4], 2, 0.0).eval()
     one, other = torch.randn(2, 5, network.reader.encoder.config.hidden_size)
