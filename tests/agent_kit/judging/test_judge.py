@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +25,10 @@ from tiny_parts import observed
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from parlai_empathy.agent_kit.judging import judge
 from parlai_empathy.agent_kit.judging.examples import TextPair, last_line
 from parlai_empathy.agent_kit.judging.judge import JudgeAgent
+from parlai_empathy.agent_kit.judging.replies import Choice, sampled_choices
 from parlai_empathy.errors import DataError, ModelFileError, OptionError
 from parlai_empathy.tasks.empathetic_dialogues.reader import EMOTIONS
 
@@ -334,6 +337,20 @@ def test_features_are_inputs_of_the_head(name: str, request: pytest.FixtureReque
     with torch.no_grad():
         assert torch.allclose(agent.model.head(features), agent.logits(pairs), atol=1e-5)
     assert torch.equal(features, agent.features(contexts, replies))
+
+
+def test_replies_are_drawn_anew_in_each_step(chooser: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = load(chooser, datatype="train", seed=3)
+    drawn: list[float] = []
+
+    def draw(messages: Sequence[Any], negatives: int, draw: random.Random) -> list[Choice]:
+        drawn.append(draw.random())
+        return sampled_choices(messages, negatives, draw)
+
+    monkeypatch.setattr(judge, "sampled_choices", draw)
+    for _ in range(3):
+        agent.batch_act(observed(agent, {"text": "How?", "labels": ["So."], "label_candidates": ["So.", "No."]}))
+    assert len(set(drawn)) == 3
 
 
 def test_training_after_an_evaluation_drops_again(feeler: Path) -> None:
