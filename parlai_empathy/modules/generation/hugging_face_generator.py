@@ -40,6 +40,7 @@ class HuggingFaceGenerator(TrueTokenLosses, TorchGeneratorModel):
         self.language_model: Any = language_model
         self.register_buffer("begins_with", torch.tensor(begins_with), persistent=False)
         self._takes = set(inspect.signature(language_model.forward).parameters)
+        self._cache = "cache" if "cache" in self._takes else "past_key_values"  # its name before transformers 5.24
 
     @property
     def words(self) -> int:
@@ -111,10 +112,10 @@ class Seq2SeqGenerator(HuggingFaceGenerator):
             encoder_outputs=(states[0],),
             attention_mask=states[1].long(),
             decoder_input_ids=begun if cache is None else begun[:, -1:],
-            past_key_values=cache,
             use_cache=not torch.is_grad_enabled(),
+            **{self._cache: cache},
         )
-        return _last(written.logits, 1 if cache is not None else tokens.size(1)), written.past_key_values
+        return _last(written.logits, 1 if cache is not None else tokens.size(1)), written.get(self._cache)
 
 
 class CausalGenerator(HuggingFaceGenerator):
@@ -135,7 +136,7 @@ class CausalGenerator(HuggingFaceGenerator):
             inputs = torch.cat([states[0].to(embedded.dtype), embedded], dim=1)
         else:
             inputs, time = embedded[:, -1:], 1
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = {self._cache: cache}
         if "position_ids" in self._takes:
             given["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -inputs.size(1) :]
         if "logits_to_keep" in self._takes:  # transformers before 4.45 score the context as well
@@ -143,11 +144,10 @@ class CausalGenerator(HuggingFaceGenerator):
         written = self.language_model(
             inputs_embeds=inputs,
             attention_mask=mask,
-            past_key_values=cache,
             use_cache=not torch.is_grad_enabled(),
             **given,
         )
-        return _last(written.logits, time), written.past_key_values
+        return _last(written.logits, time), written.get(self._cache)
 
 
 def _last(scores: Tensor, time: int) -> Tensor:
