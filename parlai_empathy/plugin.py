@@ -217,7 +217,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     ],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
     "parlai.core.torch_generator_agent": [delayed_nucleus_beam.lend_nucleus_helpers],
-    "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache],
+    "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache, gpt2_cache.rename_gpt2_cache],
 }
 
 

@@ -56,6 +56,7 @@ def sum_of_log_probabilities(agent: Any, context: torch.Tensor, tokens: torch.Te
     return float(sum(of_next[len(context) + i - 1, token] for i, token in enumerate(tokens)))
 
 
+@pytest.mark.filterwarnings("error::FutureWarning")  # of the former name of the cache
 def test_gpt2_beam_scores_match_full_forward_pass(gpt2: Any) -> None:
     observations = [
         gpt2.clone().observe(Message({"text": text, "episode_done": True})) for text in ("bad cab", "a dab c dad bad")
