@@ -252,7 +252,7 @@ def test_item_reassigned_after_expiry_shows_conflict_page(lab: Make) -> None:
     site.rater(address="192.0.2.2")
     page = ann.post(item, said)
     assert page.status == 409
-    assert "These answers are no longer needed" in page.words
+    assert "This one is no longer open" in page.words
     assert ann.get(item).status == 409
     assert "This study is full" in ann.get("/rate").words
 

@@ -348,7 +348,7 @@ def test_unavailable_item_and_error_pages_are_accessible(browser: Any, serve: Se
         bob.wait_for_selector("form.questions")
         choose(ann)
         send(ann)
-        assert "These answers are no longer needed" in ann.locator("h1").inner_text()
+        assert "This one is no longer open" in ann.locator("h1").inner_text()
         assert accessibility_problems(ann) == []
         choose(bob)
         send(bob)

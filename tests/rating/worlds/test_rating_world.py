@@ -190,7 +190,8 @@ def test_late_answer_is_rejected_with_a_message(desk: Desk) -> None:
         return "soft"
 
     rater = rate(desk, "4", dawdle, "quit")
-    assert rater.saw("This answer is not kept. The item went to somebody else")
+    reason = "The item went to somebody else or was given back, or the study has changed."
+    assert rater.saw(f"This answer is not kept. {reason}")
 
 
 def test_pairwise_answers_map_from_positions_to_systems(store: Store, study_of: Make, write_log: Log) -> None:
