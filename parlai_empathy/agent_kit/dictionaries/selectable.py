@@ -13,10 +13,28 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 from parlai_empathy.agent_kit.dictionaries.words import has_json_words, left_by_another
+from parlai_empathy.errors import OptionError, one_line
+
+_NEEDING_MORE = ("bpe", "gpt2", "bytelevelbpe", "slow_bytelevel_bpe", "nltk")
+"""ParlAI's tokenizers that need files, other libraries or a download."""
 
 
 class TextDictionary(DictionaryAgent):
-    """ParlAI's dictionary of words, in which no text contains padding: a word spelt like it is unknown."""
+    """ParlAI's dictionary of words, in which no text contains padding: a word spelt like it is unknown.
+
+    :raises OptionError: if what ``--dict-tokenizer`` needs is missing: a file, a library or a download.
+    """
+
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+        try:
+            super().__init__(opt, shared)
+        except (OSError, RuntimeError, ImportError, LookupError, ValueError) as error:
+            if opt.get("dict_tokenizer") not in _NEEDING_MORE:
+                raise
+            raise OptionError(
+                f"--dict-tokenizer {opt['dict_tokenizer']} lacks something that it needs ({one_line(error)}): provide "
+                "it, or name another tokenizer, such as re"
+            ) from error
 
     def txt2vec(self, text: str, vec_type: type = list) -> Any:
         """Return the ids of a text's words."""

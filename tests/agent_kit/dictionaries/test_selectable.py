@@ -11,7 +11,7 @@ from tiny_judge import write_bert
 
 from parlai_empathy.agent_kit.dictionaries.selectable import SelectableDictionary, TextDictionary
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
-from parlai_empathy.errors import ModelFileError
+from parlai_empathy.errors import ModelFileError, OptionError
 
 
 class OwnWords(TextDictionary):
@@ -54,6 +54,26 @@ def test_typed_padding_is_an_unknown_word() -> None:
     assert dictionary.txt2vec("__null__ hello") == [unknown, hello]
     assert dictionary[dictionary.null_token] == 0
     assert dictionary.tok2ind["__null__"] == 0
+
+
+def test_tokenizer_without_its_files_is_one_line() -> None:
+    """ParlAI ends in a traceback."""
+    with pytest.raises(
+        OptionError, match=r"^--dict-tokenizer bytelevelbpe lacks .*--bpe-vocab is required.*, such as re$"
+    ):
+        SelectableDictionary(Opt(dict_tokenizer="bytelevelbpe"))
+
+
+def test_tokenizer_of_a_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parlai.utils.bpe.SUBWORD_BPE_INSTALLED", False)
+    with pytest.raises(OptionError, match=r"^--dict-tokenizer bpe lacks .*subword-nmt"):
+        SelectableDictionary(Opt(dict_tokenizer="bpe"))
+
+
+def test_other_errors_of_parlais_dictionary_pass_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "dict").mkdir()
+    with pytest.raises(IsADirectoryError):
+        SelectableDictionary(Opt(dict_file=str(tmp_path / "dict")))
 
 
 def test_dictionary_of_another_agent_raises_model_file_error(tmp_path: Path) -> None:
