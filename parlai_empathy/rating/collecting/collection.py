@@ -28,6 +28,9 @@ from parlai_empathy.rating.study.study import Study
 OPEN, OVER, BROKEN = "open", "over", "left"
 """States of a conversation: under way, finished, or left by one of the two before it was long enough."""
 
+ENDED = "ended"
+"""Key in the details of a conversation's last message: when one of the two ended it, in seconds since 1970."""
+
 
 @dataclass(frozen=True)
 class Conversation:
@@ -195,9 +198,11 @@ class Collection:
         """End a conversation, and return whether it was long enough for that."""
         with self.desk.writing() as t:
             row = self._row(t, id, rater)
-            if row is None or row["state"] == BROKEN or len(messages.messages(t, id)) < self.study.least_turns:
+            if row is None or row["state"] == BROKEN or len(said := messages.messages(t, id)) < self.study.least_turns:
                 return False
-            self.close(t, id, OVER)
+            if row["state"] == OPEN:
+                messages.note(t, id, said[-1], {ENDED: self.desk.clock()})
+                self.close(t, id, OVER)
             return True
 
     def close(self, t: Transaction, id: str, state: str) -> None:

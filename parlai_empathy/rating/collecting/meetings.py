@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parlai_empathy.rating.collecting.collection import BROKEN, OVER, Collection
+from parlai_empathy.rating.collecting.collection import BROKEN, ENDED, OVER, Collection
 from parlai_empathy.rating.collecting.meeting import TALKS, Meeting
 from parlai_empathy.rating.collecting.prompts import Prompt, renew
 from parlai_empathy.rating.desk import raters
@@ -130,7 +130,9 @@ def _met(t: Transaction, collection: Collection, row: Row) -> Met:
     is_open = row["state"] == _OPEN
     meeting = Meeting(collection.study, (row["first"], row["second"]), talks, frozenset(judged), not is_open)
     acts = [row["begun"], *judged.values(), *(talk.begun for talk in talks)]
-    acts += [said.said for talk in talks for said in talk.messages]
+    for said in (said for talk in talks for said in talk.messages):
+        ended = said.details.get(ENDED)
+        acts.append(ended if isinstance(ended, float) else said.said)
     excluded = raters.excluded(t, collection.study.name, meeting.people)
     left_by, is_stopped = tuple(json.loads(row["left_by"])), row["state"] == _STOPPED
     return Met(row["id"], meeting, prompts, is_open, is_stopped, left_by, excluded, max(acts))

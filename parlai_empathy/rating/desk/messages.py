@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from parlai_empathy.files.text_file import as_unicode
@@ -42,6 +43,16 @@ def say(t: Transaction, id: str, said: Said) -> Outcome:
         return Outcome.STORED
     there = next(one for one in messages(t, id) if one.turn == said.turn)
     return Outcome.REPEATED if (there.speaker, there.text) == (said.speaker, said.text) else Outcome.ALREADY
+
+
+def note(t: Transaction, id: str, said: Said, details: Mapping[str, object]) -> None:
+    """Add details to a stored message."""
+    t.send(
+        "UPDATE rating_messages SET details = :details WHERE assignment = :id AND turn = :turn",
+        details=json.dumps({**said.details, **details}, sort_keys=True),
+        id=id,
+        turn=said.turn,
+    )
 
 
 def messages(t: Transaction, id: str) -> list[Said]:

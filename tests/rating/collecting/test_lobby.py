@@ -321,6 +321,28 @@ def test_missing_judgement_breaks_off_meeting_but_keeps_conversation(
     assert stages(lobby, *"ab") == [Stage.PROMPT, Stage.READY]
 
 
+def test_time_to_judge_begins_when_the_conversation_is_ended(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    talk = say(lobby, 4)
+    clock.now += PATIENCE - 1
+    assert lobby.collection.end(talk, "b")
+    clock.now += PATIENCE
+    assert lobby.collection.end(talk, "b")  # sent twice: it has ended before
+    judge(lobby, *"ab")
+    assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]  # the second conversation
+
+
+def test_people_who_do_not_judge_an_ended_conversation_leave(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    talk = say(lobby, 4)
+    assert lobby.collection.end(talk, "b")
+    clock.now += PATIENCE - 1
+    assert lobby.collection.end(talk, "b")  # sent twice: no further act
+    clock.now += 2
+    judge(lobby, *"ab")
+    assert stages(lobby, *"ab") == [Stage.BROKEN, Stage.BROKEN]
+
+
 def test_long_enough_conversation_counts_if_partner_leaves(lobby: Lobby) -> None:
     meet(lobby, *"ab")
     say(lobby, 5)
