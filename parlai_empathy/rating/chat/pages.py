@@ -66,11 +66,7 @@ class ChatPages:
         found = await self._found(visit)
         if not isinstance(found, Assignment):
             return await self._without_talk(visit, found)
-        talk = await self._talk(found)
-        if talk.has_failed and not self._replies.has_failed(found.id):  # the server stopped before the reply
-            self._replies.start(found)
-            talk = replace(talk, is_under_way=True)
-        return self._talk_page(visit, talk)
+        return self._talk_page(visit, await self._resumed(found))
 
     async def consent(self, visit: Visit) -> Response:
         """Record a visitor's consent."""
@@ -91,7 +87,7 @@ class ChatPages:
         found = await self._own_or_none(visit, form.id("talk"))
         if found is None:  # it has ended: a second click, or another tab
             return visit.redirect("/")
-        talk = await self._talk(found)
+        talk = await self._resumed(found)
         if not talk.turns and not self._must_judge:
             return visit.redirect("/")
         if not talk.is_long_enough and talk.has_failed:
@@ -209,6 +205,14 @@ class ChatPages:
     async def _talk(self, found: Assignment) -> Talk:
         is_under_way = self._replies.is_under_way(found.id)  # first: a reply that ends now is one of the turns
         return await in_thread(talk_of, self._desk, found, is_under_way)
+
+    async def _resumed(self, found: Assignment) -> Talk:
+        """Return a conversation, after starting the reply to its last message if the server stopped before it."""
+        talk = await self._talk(found)
+        if talk.has_failed and not self._replies.has_failed(found.id):
+            self._replies.start(found)
+            talk = replace(talk, is_under_way=True)
+        return talk
 
     @property
     def _must_judge(self) -> bool:

@@ -679,6 +679,17 @@ def test_page_waits_for_answer_missing_after_server_stop(serve_chat: Serve) -> N
     assert visitor.wait() == ["SLOW FAIL", "SLOW FAIL"]
 
 
+def test_conversation_is_not_abandoned_for_answer_missing_after_server_stop(
+    serve_chat: Serve, study_of: Callable[..., Study]
+) -> None:
+    served = serve_chat(study=judged_study(study_of))
+    visitor = served.visitor()
+    found = served.desk.next_item(served.desk.raters()[0].id)
+    served.desk.say(found.id, found.rater, 1, "rater", "Are you there?")  # then the server stops
+    assert visitor.post("/new", talk=found.id).status_code == 422
+    assert visitor.wait() == ["Are you there?", "Are you there?"]
+
+
 def test_reload_does_not_retry_failed_answer(serve_chat: Serve, logged: list[str]) -> None:
     visitor = serve_chat().visitor()
     visitor.say("FAIL")
