@@ -13,7 +13,7 @@ from parlai_empathy.rating.site.fields import fields_of, sent
 from parlai_empathy.rating.site.parts import Parts
 from parlai_empathy.rating.site.template_values import item_shown, sides_of
 from parlai_empathy.rating.study.questions import problems
-from parlai_empathy.rating.web.error_pages import not_found
+from parlai_empathy.rating.web.error_pages import KEPT, Refusal, not_found
 from parlai_empathy.rating.web.form import Form
 from parlai_empathy.rating.web.threads import in_thread
 from parlai_empathy.rating.web.visit import Visit
@@ -58,7 +58,7 @@ class ItemPages:
             if found is Nothing.EXCLUDED:
                 return await self._next(visit, rater, found)
             if not isinstance(found, Assignment) or found.id != id:
-                return self._gone(visit)
+                raise _gone()
             item = await self._item(id, rater)  # it had timed out, and is now assigned to them again
         return self._page(visit, item, item.answers, revises=item.is_done)
 
@@ -79,16 +79,20 @@ class ItemPages:
             item = await self._item(id, rater)
             return self._page(visit, item, said, revises=True, notice="already", status=409)
         if outcome is Outcome.TOO_LATE:
-            return self._gone(visit)
+            raise _gone()
         if found is None:
-            raise not_found()
+            raise await self._missing(id, rater)
         return await self._next(visit, rater, found)
 
     async def _item(self, id: str, rater: str) -> Given:
         item = await in_thread(given, self._desk, id, rater)
         if item is None:
-            raise not_found()
+            raise await self._missing(id, rater)
         return item
+
+    async def _missing(self, id: str, rater: str) -> Refusal:
+        """Return why there is no such item: it is of another version of the study, or not this rater's."""
+        return not_found() if await in_thread(self._desk.assigned, id, rater) is None else _gone()
 
     async def _next(self, visit: Visit, rater: str, found: Assignment | Nothing) -> Response:
         if isinstance(found, Assignment):
@@ -104,9 +108,6 @@ class ItemPages:
             return visit.page("end.html", last=last, goodbye=goodbye, study=self._desk.study)
         template, status = _NOTHING[found]
         return visit.page(template, status, last=last, done=len(answered))
-
-    def _gone(self, visit: Visit) -> Response:
-        return visit.page("gone.html", status=409)
 
     def _page(
         self,
@@ -147,6 +148,15 @@ class ItemPages:
         text = visit.site.signer.read(_SHOWN, form.text(_SHOWN)) or ""
         shown_id, _, since = text.partition(" ")
         return max(0.0, time.time() - float(since)) if shown_id == id else None
+
+
+def _gone() -> Refusal:
+    return Refusal(
+        409,
+        "This one is no longer open",
+        "It took so long that somebody else was asked, or the study has changed meanwhile. Answers to it are no longer "
+        f"needed. {KEPT} Go to the beginning to continue.",
+    )
 
 
 def _submit(

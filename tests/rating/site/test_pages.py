@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from rating_site_lab import answers_of, item_of
+from rating_site_lab import SECRET, answers_of, item_of
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.export import rating_rows
-from parlai_empathy.rating.site.pages import check_kind
+from parlai_empathy.rating.site.pages import check_kind, rating_site
 from parlai_empathy.rating.study.study_file import read_study
 
 Make = Callable[..., Any]
@@ -255,6 +257,25 @@ def test_item_reassigned_after_expiry_shows_conflict_page(lab: Make) -> None:
     assert "This one is no longer open" in page.words
     assert ann.get(item).status == 409
     assert "This study is full" in ann.get("/rate").words
+
+
+def test_items_of_an_earlier_version_show_conflict_page(lab: Make) -> None:
+    site = lab()
+    ann, bob = site.rater(), site.rater()
+    done, said = item_of(ann.page), answers_of(ann.page)
+    ann.post(done, said)
+    current, token = item_of(ann.page), ann.page.hidden("token")
+    study = dataclasses.replace(site.desk.study, title="Other herons")
+    desk = Desk(site.store, study, site.clock, new_version=True)
+    ann.app = bob.app = rating_site(desk, SECRET).app()
+    for page in (
+        *(ann.get(done), ann.get(current), ann.post(current, {}, token), ann.post(current, said, token)),
+        *(ann.post(done, {**said, "revise": "yes"}, token), ann.post(done, {}, token)),
+    ):
+        assert page.status == 409
+        assert "the study has changed meanwhile" in page.words
+    assert bob.get(done).status == 404
+    assert item_of(ann.get("/")) != current
 
 
 def test_full_study_shows_message(lab: Make) -> None:

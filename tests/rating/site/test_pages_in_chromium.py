@@ -352,7 +352,7 @@ def test_unavailable_item_and_error_pages_are_accessible(browser: Any, serve: Se
         assert accessibility_problems(ann) == []
         choose(bob)
         send(bob)
-        ann.get_by_role("link", name="Continue").click()
+        ann.get_by_role("link", name="Go to the beginning").click()
         assert "This study is full" in ann.locator("h1").inner_text()
         ann.goto("/nowhere")
         assert "There is no such page" in ann.locator("h1").inner_text()
