@@ -72,6 +72,12 @@ def given(desk: Desk, id: str, rater: str) -> Given | None:
     )
 
 
+def is_marked(desk: Desk, id: str, turn: int) -> bool:
+    """Whether there is an answer about one turn of a chat."""
+    with desk.store.reading() as t:
+        return t.row(_ANSWERS, id=id, turn=turn) is not None
+
+
 def question_counts(desk: Desk) -> list[QuestionCount]:
     """Count the answers in this version of the study; questions without any are left out."""
     with desk.store.reading() as t:

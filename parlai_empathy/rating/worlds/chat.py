@@ -7,6 +7,7 @@ from typing import Any
 from parlai.core.message import Message
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.rating.desk.earlier_answers import is_marked
 from parlai_empathy.rating.desk.messages import storable_reply
 from parlai_empathy.rating.desk.outcomes import Assignment
 from parlai_empathy.rating.study.study import RATER
@@ -56,6 +57,8 @@ class ChatThenRateWorld(RatingWorld):
             show(self.rater, one.text, "You" if one.speaker == RATER else LISTENER)
         if self._turn % 2:
             self._answer(found, said[-1].text)
+        elif said and not is_marked(self.desk, found.id, self._turn):
+            self._ask_for_marks()
 
     def _go_on(self, found: Assignment) -> None:
         if self._interview is not None:
@@ -106,6 +109,9 @@ class ChatThenRateWorld(RatingWorld):
         if not self._say(found, found.item.system, reply):
             return
         show(self.rater, reply or "(says nothing)", LISTENER)
+        self._ask_for_marks()
+
+    def _ask_for_marks(self) -> None:
         if self.desk.study.turn_questions:
             self._marks = Interview(self.desk.study.turn_questions)
 

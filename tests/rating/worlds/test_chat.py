@@ -101,6 +101,16 @@ def test_interrupted_chat_resumes_with_its_history(desk: Desk) -> None:
     assert len(desk.messages(found.id, "a")) == 4
 
 
+def test_question_about_a_turn_is_asked_again_on_resume(desk: Desk) -> None:
+    talk(desk, "Hello", "quit")
+    talk(desk, "no", "quit")
+    talk(desk, "done", "3", "quit")  # asked no more
+    assert [(row["question"], row["turn"], row["text"]) for row in rating_rows(desk.store, "herons")] == [
+        ("good", 2, "no"),
+        ("liking", None, ""),
+    ]
+
+
 def test_chat_continued_in_another_terminal_is_reloaded(desk: Desk) -> None:
     """The rater has meanwhile continued in another terminal."""
 
@@ -111,7 +121,7 @@ def test_chat_continued_in_another_terminal_is_reloaded(desk: Desk) -> None:
         desk.say(found.id, "a", 4, found.item.system, "Heard")
         return "From here"
 
-    rater, _ = talk(desk, "Hello", "", elsewhere, "4", "quit")  # at most four turns
+    rater, _ = talk(desk, "Hello", "", elsewhere, "", "4", "quit")  # at most four turns
     assert rater.saw("The last message was not kept. Another answer was stored before, and is kept.")
     assert rater.saw("You: From elsewhere")
     [found] = desk.answered("a")
