@@ -121,18 +121,20 @@ def whole(t: Transaction, study: str, rater: str) -> int:
 
 
 def _met(t: Transaction, collection: Collection, row: Row) -> Met:
-    prompts = (row["first_prompt"], row["second_prompt"])
-    talks = tuple(talk for talk in (collection.about(t, prompt) for prompt in prompts) if talk is not None)
+    people, prompts = (row["first"], row["second"]), (row["first_prompt"], row["second_prompt"])
+    told = (collection.about(t, prompt) for prompt in prompts)
+    # Whoever has left a meeting before telling their situation may tell it to somebody else.
+    talks = tuple(talk for talk in told if talk is not None and {talk.speaker, talk.listener} == set(people))
     judged: dict[tuple[str, str], float] = {}
     for talk in talks:
         sql = "SELECT rater, max(given) AS given FROM rating_evaluations WHERE conversation = :id GROUP BY rater"
         judged.update({(talk.id, one["rater"]): one["given"] for one in t.rows(sql, id=talk.id)})
     is_open = row["state"] == _OPEN
-    meeting = Meeting(collection.study, (row["first"], row["second"]), talks, frozenset(judged), not is_open)
+    meeting = Meeting(collection.study, people, talks, frozenset(judged), not is_open)
     acts = [row["begun"], *judged.values(), *(talk.begun for talk in talks)]
     for said in (said for talk in talks for said in talk.messages):
         ended = said.details.get(ENDED)
         acts.append(ended if isinstance(ended, float) else said.said)
-    excluded = raters.excluded(t, collection.study.name, meeting.people)
+    excluded = raters.excluded(t, collection.study.name, people)
     left_by, is_stopped = tuple(json.loads(row["left_by"])), row["state"] == _STOPPED
     return Met(row["id"], meeting, prompts, is_open, is_stopped, left_by, excluded, max(acts))

@@ -264,6 +264,20 @@ def test_abandoned_situation_can_be_told_again(lobby: Lobby, tmp_path: Path) -> 
     assert "turn 8" in (tmp_path / "x.csv").read_text()
 
 
+def test_what_a_partner_tells_somebody_else_is_not_part_of_the_meeting(lobby: Lobby) -> None:
+    meet(lobby, *"ab")
+    lobby.leave("b")  # b has not told their situation yet
+    assert lobby.go_on("b")
+    assert lobby.wait("b") is None
+    meet(lobby, "c")  # b tells c
+    talk = say(lobby, 8)
+    place = lobby.place("a")  # still at the end of their own meeting
+    assert (place.stage, place.talk, place.has_earned) == (Stage.BROKEN, None, False)
+    assert place.meeting
+    assert talk not in [one.id for one in place.meeting.talks]
+    assert lobby.go_on("a")
+
+
 def test_silence_breaks_off_the_meeting(lobby: Lobby, clock: Clock) -> None:
     meet(lobby, *"ab")
     for _ in range(3):
