@@ -34,12 +34,22 @@ def test_identity_ignores_location_and_modification_time(folder: Path, tmp_path:
     assert len(before) == 16
 
 
-@pytest.mark.parametrize("place", [0, 299_999])
-def test_identity_depends_on_first_and_last_byte(place: int, folder: Path) -> None:
+@pytest.mark.parametrize("place", [0, 100_000, 299_999])
+def test_identity_depends_on_every_byte_of_a_small_file(place: int, folder: Path) -> None:
     before = identity(folder)
     content = bytearray(300_000)
     content[place] = 1
     (folder / "weights").write_bytes(bytes(content))
+    assert identity(folder) != before
+
+
+@pytest.mark.parametrize("first", [0, 12_345_678, 19_980_000])
+def test_identity_depends_on_each_layer_of_a_large_file(first: int, folder: Path) -> None:
+    content = bytearray(20_000_000)
+    (folder / "weights").write_bytes(content)
+    before = identity(folder)
+    content[first : first + 20_000] = b"1" * 20_000  # a thousandth of the file
+    (folder / "weights").write_bytes(content)
     assert identity(folder) != before
 
 
