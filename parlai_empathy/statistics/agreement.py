@@ -21,10 +21,11 @@ Ratings are given as one sequence per item; their order in it is ignored, and No
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -301,8 +302,15 @@ def _pairs_of_two(rows: Rows, size: int) -> _Pairs:
 
 def _pairs_of_all(rows: Rows, size: int) -> _Pairs:
     """Pair each rating with each other one of its item, weighted so that all ratings have the same total weight."""
-    pairs = ((item, a, b, 1 / (len(row) - 1)) for item, row in enumerate(rows) for a, b in permutations(row, 2))
-    return _pairs(pairs, len(rows), size)
+    return _pairs(_counted_pairs(rows), len(rows), size)
+
+
+def _counted_pairs(rows: Rows) -> Iterator[tuple[int, int, int, float]]:
+    for item, row in enumerate(rows):
+        times = Counter(row)  # an item with thousands of ratings has millions of pairs, but few different ones
+        for a, b in product(times, repeat=2):
+            pairs = times[a] * (times[b] - (a == b))
+            yield item, a, b, pairs / (len(row) - 1)
 
 
 def _pairs(pairs: Iterable[tuple[int, int, int, float]], n: int, size: int) -> _Pairs:

@@ -261,6 +261,11 @@ def test_alpha_matches_package_with_missing_and_uneven_values(level: str) -> Non
     assert krippendorff_alpha(ratings, level) == pytest.approx(package_alpha(ratings, level), abs=1e-10)
 
 
+def test_thousands_of_raters_of_one_item_need_no_list_of_their_pairs() -> None:
+    # Chance draws from the same ratings as the only item has, so the disagreement is that of chance.
+    assert krippendorff_alpha([[1] * 10_000 + [2] * 10_000], "nominal") == pytest.approx(0, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("attribute", "items", "missing"), [("Engaging", 375, 0), ("Error recovery", 125, 154), ("Overall", 500, 0)]
 )
