@@ -50,6 +50,12 @@ def test_only_uncached_prompts_are_requested(path: Path) -> None:
     assert (model.usage.requests, model.usage.cached, model.usage.prompt_tokens) == (1, 2, 1)
 
 
+def test_answer_that_reached_the_token_limit_is_cached(path: Path) -> None:
+    model = CachedModel(Counting(), Cache(path))
+    found = [model.complete(["a b"], Sampling(max_tokens=1))[0] for _ in range(2)]
+    assert found == [Completion("a", "length", 2, 1), Completion("a", "length", 2, 1, cached=True)]
+
+
 def test_different_sampling_is_requested_again(path: Path) -> None:
     model = CachedModel(Counting(), Cache(path))
     for sampling in (Sampling(seed=1), Sampling(seed=2), Sampling(seed=1)):

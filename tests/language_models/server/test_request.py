@@ -328,6 +328,7 @@ def test_password_in_url_is_sent_but_hidden_in_errors_and_repr(
         (choices(), "an empty list of choices", 3),  # a retry may succeed
         (no_text(), "no text, finish 'stop'", 1),
         (no_text("length"), "no text within --max-tokens", 1),
+        (no_text("max_tokens"), "no text within --max-tokens", 1),
         (no_text("length", reasoning_content="She is sad."), "no text within --max-tokens", 1),
         (
             choices({"message": {"content": "<think>She is"}, "finish_reason": "length"}),
