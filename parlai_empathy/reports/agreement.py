@@ -19,6 +19,7 @@ HUMOD_KAPPAS = {"closest": 0.86, "lowest": 0.57, "highest": 0.55, "random": 0.42
 
 _MOST_VALUES = 500
 _HEADER = ("measure", "value", "95 % interval")
+_NO_INTERVAL = "- no interval: all resamples give the same value, as with a single item or perfect agreement"
 
 
 Items = Sequence[Sequence[float]]
@@ -128,6 +129,7 @@ def _table(
             *([f"- {report.left_out:,} items with fewer than two ratings are left out"] if report.left_out else []),
             *(["- the paper does not say how it weighted disagreements"] if papers is not None else []),
             *(f"- {reason}" for reason in reasons),
+            *([_NO_INTERVAL] if any(found.value is not None and found.low is None for found in rows.values()) else []),
             *(f"- {found.signature}" for found in rows.values()),
         ],
     )

@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise, product
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.signature import signature
-from parlai_empathy.statistics.bootstrap import Floats, Places, bootstrap, percentile_interval
+from parlai_empathy.statistics.bootstrap import Floats, Places, bootstrap, interval_of
 
 Ratings = Sequence[Sequence[float | None]]
 Rows = list[list[int]]  # ratings as indices on the scale, without missing ones
@@ -47,7 +48,8 @@ class Agreement(NamedTuple):
     """A measure of agreement with its confidence interval.
 
     :param value: 1 for perfect agreement, 0 for chance level, below 0 for less; None if not computable.
-    :param low: the lower end of the 95 % bootstrap interval; None if not computable, as for a single item.
+    :param low: the lower end of the 95 % bootstrap interval; None if not computable, as for a single item, or
+        if all resamples give the same value, as for perfect agreement.
     :param high: its upper end; None if not computable.
     :param signature: how these numbers were computed.
     :param reason: why they are not computable; None if they are.
@@ -212,7 +214,10 @@ def agreement(ratings: Ratings, scale: Sequence[float], seed: int = 0, resamples
 def _with_interval(
     pairs: _Pairs, measure: Callable[[Floats], float], resamples: int, seed: int
 ) -> tuple[float, float | None, float | None]:
-    """Return the value over all items, and both ends of its 95 % bootstrap interval; None for a single item."""
+    """Return the value over all items, and both ends of its 95 % bootstrap interval.
+
+    They are None for a single item, and if all resamples give the same value, which would look certain.
+    """
 
     def value_of(drawn: Places) -> float:
         return measure(pairs.table(np.bincount(drawn, minlength=pairs.n)))
@@ -220,7 +225,10 @@ def _with_interval(
     value = measure(pairs.table())
     if pairs.n < 2:  # resampling it always gives the same
         return value, None, None
-    return value, *percentile_interval(bootstrap(value_of, pairs.n, resamples, seed))
+    drawn = bootstrap(value_of, pairs.n, resamples, seed)
+    with suppress(NotComputableError):
+        return value, *interval_of(drawn, pairs.n, of_means=False)
+    return value, None, None
 
 
 # --- the measures, from a table (values, values) of how often each pair of values was observed -----------------------

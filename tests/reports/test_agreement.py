@@ -114,6 +114,7 @@ def test_single_item_has_a_value_without_an_interval() -> None:
     report = report_of({"q": [[1, 2, 3]]})
     assert {row[2] for row in report.tables[0].rows} == {None}
     assert values(report.tables[0])["Fleiss' kappa"] == pytest.approx(-0.5)
+    assert any(note.startswith("- no interval: all resamples give the same value") for note in report.tables[0].notes)
     (plot,) = report.plots
     assert isinstance(plot, Intervals)
     assert plot.series == {"q": {}}

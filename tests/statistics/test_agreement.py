@@ -368,6 +368,11 @@ def test_intervals_with_missing_ratings_match_explicit_bootstrap() -> None:
     assert (found.low, found.high) == pytest.approx(tuple(np.percentile(values, [2.5, 97.5])), abs=1e-10)
 
 
+def test_perfect_agreement_of_few_items_has_no_interval() -> None:
+    for found in numbers([[1, 1], [2, 2], [4, 4]], resamples=50).values():
+        assert (found.value, found.low, found.high, found.reason) == (1, None, None, None)
+
+
 def test_intervals_contain_the_value_and_shrink_with_more_items() -> None:
     few, many = numbers(made_up(50), resamples=200), numbers(made_up(800), resamples=200)
     for name, found in many.items():
@@ -518,7 +523,7 @@ def test_report_gives_no_value_when_too_few_resamples_are_usable() -> None:
 def test_unusable_resamples_are_left_out() -> None:
     # In .9^10 = 35 % of the resamples the last item is missing and all ratings are equal; in the others alpha is 1.
     found = agreement([[1, 1]] * 9 + [[2, 2]], SCALE, resamples=200).alphas["interval"]
-    assert found[:3] == (1, 1, 1)
+    assert (*found[:3], found.reason) == (1, None, None, None)
 
 
 def test_invalid_options_raise_option_error() -> None:
