@@ -103,7 +103,8 @@ class Cache:
             return
         if application or version or self._file.execute("select 1 from sqlite_master").fetchone():
             raise DataError(
-                f"{self.path} is the database of another program, or of another version of this one: name another file"
+                f"{self.path} is the database of another program, or of another version of this one: "
+                "name another file with --lm-cache"
             )
         self._file.execute(_TABLE)
         self._file.execute(f"pragma application_id = {_APPLICATION}")
@@ -116,5 +117,5 @@ class Cache:
         except (sqlite3.Error, OSError) as error:
             raise DataError(
                 f"{self.path} cannot be used as a cache of answers ({one_line(error)}): "
-                "move it away, or name another file"
+                "move it away, or name another file with --lm-cache"
             ) from error

@@ -132,7 +132,9 @@ def refused(path: Path) -> str:
 def test_non_database_file_is_rejected_and_left_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are my notes, and no database at all. " * 20)
-    assert "cannot be used as a cache of answers (file is not a database): move it away" in refused(path)
+    said = refused(path)
+    assert "cannot be used as a cache of answers (file is not a database): move it away" in said
+    assert said.endswith("name another file with --lm-cache")
     assert path.read_text().startswith("These are my notes")
 
 
