@@ -25,10 +25,15 @@ def shown(cell: Cell, digits: int = 3) -> str:
     if cell is None:
         return ""
     if isinstance(cell, tuple):
-        return f"{cell[0]:.{digits}f} to {cell[1]:.{digits}f}"
+        return f"{decimal(cell[0], digits)} to {decimal(cell[1], digits)}"
     if isinstance(cell, PValue):
         return p_value(cell)
-    return f"{cell:.{digits}f}" if isinstance(cell, float) else one_line(str(cell))
+    return decimal(cell, digits) if isinstance(cell, float) else one_line(str(cell))
+
+
+def decimal(value: float, digits: int) -> str:
+    """Format a number with ``digits`` decimal places; one that rounds to zero has no sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def p_value(value: float) -> str:

@@ -16,6 +16,7 @@ from parlai.utils.misc import warn_once
 
 from parlai_empathy.errors import MissingDependencyError
 from parlai_empathy.files.whole_file import whole_file
+from parlai_empathy.reports.cells import decimal
 
 Interval = tuple[float, float, float]
 """A value, and the lower and upper end of its interval."""
@@ -245,7 +246,9 @@ class Grid:
             for column, value in enumerate(values):
                 if value is not None:
                     color = "white" if abs(value) > _DARK else "black"
-                    axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize="xx-small", color=color)
+                    axes.text(
+                        column, row, decimal(value, 2), ha="center", va="center", fontsize="xx-small", color=color
+                    )
         return {}
 
 
