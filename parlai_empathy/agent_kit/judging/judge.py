@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
@@ -75,15 +74,17 @@ class JudgeAgent(PairModelAgent):
         """Number of logits per text."""
         return self._scale.outputs if self._scale else 1
 
-    def begin_with_weights(self, path: str) -> None:
-        """Load the weights of ``--init-model``. If it has the same classes, each keeps its row of the head."""
-        super().begin_with_weights(path)
-        theirs = (Opt.load(f"{path}.opt") if is_file(f"{path}.opt") else {}).get("classes") or []
-        if self.classes and self.opt["loss"] == "ce" and sorted(theirs) == sorted(self.classes):
-            head: Any = self.model.head
-            with torch.no_grad():
-                for weight in head.parameters():
-                    weight.copy_(weight[[theirs.index(name) for name in self.classes]])
+    def adapt_init_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Adapt the weights of ``--init-model``: each class keeps its row of the head; a head of others is left out."""
+        options = f"{self.opt['init_model']}.opt"
+        theirs = Opt.load(options) if is_file(options) else {}
+        classes = theirs.get("classes") or []
+        if not self.classes or not classes or {self.opt["loss"], theirs["loss"]} != {"ce"}:
+            return weights
+        if sorted(classes) != sorted(self.classes):
+            return {name: values for name, values in weights.items() if not name.startswith("head.")}
+        rows = [classes.index(name) for name in self.classes]
+        return {name: values[rows] if name.startswith("head.") else values for name, values in weights.items()}
 
     # --- judging -----------------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ class PairModelAgent(FiniteLoss, FusedOptimizer, UpdateCount):
         """Build the model, which maps :meth:`model_inputs` to a tensor ``(n, self.outputs)``.
 
         Its last layer must be a linear layer named ``head``; it is newly initialised if that of ``--init-model`` has
-        another size. The model's method ``features`` takes the same inputs and returns the input of the head,
+        other outputs. The model's method ``features`` takes the same inputs and returns the input of the head,
         ``(n, feature_size)``; only dropout may come between the two.
         """
 
@@ -93,7 +93,11 @@ class PairModelAgent(FiniteLoss, FusedOptimizer, UpdateCount):
 
     def begin_with_weights(self, path: str) -> None:
         """Load the weights of ``--init-model``."""
-        load_model(path, lambda weights: init_weights(self.model, weights, path))
+        load_model(path, lambda weights: init_weights(self.model, self.adapt_init_weights(weights), path))
+
+    def adapt_init_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Adapt the weights of ``--init-model`` to this model."""
+        return weights
 
     def load(self, path: str) -> dict[str, Any]:
         """Load a model file, without executing code that it may contain."""

@@ -116,18 +116,21 @@ def keep_dictionary(dictionary: DictionaryAgent, opt: Mapping[str, Any]) -> None
 
 
 def init_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str) -> None:
-    """Initialise a model with another's weights, except for a head of another size, which stays newly initialised.
+    """Initialise a model with another's weights; a head that is left out, or of another size, stays new.
 
     :param model: its last layer is named ``head``.
     :param path: the file of the weights, for errors.
     :raises ModelFileError: if anything but the head does not fit.
     """
     own = model.state_dict()
-    other = {name for name in weights if name in own and weights[name].shape != own[name].shape}
-    missing_or_strange = set(weights) ^ set(own)
-    if unfit := missing_or_strange | {name for name in other if not name.startswith("head.")}:
-        raise ModelFileError(f"--init-model {path} is another kind of model: {min(unfit)} does not fit")
-    if other:
-        logging.info(f"{path}: its head has another size and is replaced by a new one")
+    unfit = {name for name in {*weights, *own} if not _fits(name, weights, own)}
+    if strange := {name for name in unfit if not (name.startswith("head.") and name in own)}:
+        raise ModelFileError(f"--init-model {path} is another kind of model: {min(strange)} does not fit")
+    if unfit:
+        logging.info(f"{path}: its head has other outputs and is replaced by a new one")
         weights = {name: own[name] if name.startswith("head.") else weights[name] for name in own}
     model.load_state_dict(weights)
+
+
+def _fits(name: str, weights: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> bool:
+    return name in weights and name in own and weights[name].shape == own[name].shape

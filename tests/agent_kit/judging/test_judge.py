@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -443,6 +444,19 @@ def test_classes_of_init_model_may_have_another_order(tmp_path: Path, feeler: Pa
     assert agent.classes == reversed_classes
     mine, theirs = (each.class_probabilities([[]], ["i am so happy"]) for each in (agent, load(feeler)))
     np.testing.assert_allclose(mine[:, ::-1], theirs, rtol=1e-5)
+
+
+def test_head_of_other_classes_is_new_even_if_they_are_as_many(tmp_path: Path, feeler: Path) -> None:
+    theirs = Opt.load(f"{feeler}.opt")
+    for ending in ("", ".dict"):
+        shutil.copy(f"{feeler}{ending}", tmp_path / f"other{ending}")
+    Opt({**theirs, "classes": ["nostalgic", *theirs["classes"][1:]]}).save(str(tmp_path / "other.opt"))
+    still = {"learningrate": 1e-12, "max_train_steps": 1}
+    train(tmp_path / "model", FEEL, **still, init_model=str(tmp_path / "other"))
+    train(tmp_path / "fresh", FEEL, **still)
+    model, fresh = weights(tmp_path / "model"), weights(tmp_path / "fresh")
+    assert same(weights(feeler), model, "body")
+    assert same(fresh, model, "head")
 
 
 def test_dictionary_comes_from_init_model(tmp_path: Path, feeler: Path) -> None:
