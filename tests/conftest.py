@@ -24,6 +24,9 @@ FIXTURES = Path(__file__).parent / "fixtures"
 # Real, third-party data, never part of this repository: in EMPATHY_TEST_DATA, or in shared/data beside the repository.
 REAL_DATA = Path(os.environ.get("EMPATHY_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
+# How names of environment variables begin that change what commands do: mirrors, servers and their keys, WordNet.
+SETTINGS = ("EMPATHY_", "OPENAI_", "HF_HUB_OFFLINE", "WNHOME", "WNSEARCHDIR")
+
 ON_A_GPU = Path(__file__).parent / "gpu"
 
 
@@ -34,7 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hide GPUs: most tests compare agents with references that are computed on the CPU."""
+    """Ignore the user's settings, and hide GPUs: most tests compare agents with references computed on the CPU."""
+    for name in [name for name in os.environ if name.startswith(SETTINGS) and name != "EMPATHY_TEST_DATA"]:
+        del os.environ[name]
     if not config.getoption("--gpu"):
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
