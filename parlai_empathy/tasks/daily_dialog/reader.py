@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parlai_empathy.errors import DataError
+from parlai_empathy.errors import DataError, shown
 
 EMOTIONS = ("no_emotion", "anger", "disgust", "fear", "happiness", "sadness", "surprise")
 """The emotions, numbered from 0 in the files (Li et al. 2017, section 3.3)."""
@@ -92,7 +92,7 @@ def _named(place: str, line: str, names: tuple[str, ...], turns: int) -> list[st
     if len(numbers) != turns:
         raise DataError(f"{place}: {len(numbers)} number(s) for {turns} turn(s); each turn needs one")
     if strange := [number for number in numbers if number not in known]:
-        raise DataError(f"{place}: {strange[0]!r} is not one of {', '.join(known)}")
+        raise DataError(f"{place}: {shown(strange[0])} is not one of {', '.join(known)}")
     return [known[number] for number in numbers]
 
 

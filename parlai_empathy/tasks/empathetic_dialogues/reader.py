@@ -146,11 +146,13 @@ def _row(path: Path, number: int, line: str, header: list[str]) -> _Row:
     named = dict(zip(header, fields, strict=False))
     if named["context"] not in EMOTIONS:
         raise DataError(
-            f"{path}, line {number}, column context: unknown emotion {named['context']!r}; one of the 32 was expected"
+            f"{path}, line {number}, column context: unknown emotion {shown(named['context'])}; one of the 32 was "
+            "expected"
         )
     if not _TURN_NUMBER.fullmatch(named["utterance_idx"]):
         raise DataError(
-            f"{path}, line {number}, column utterance_idx: {named['utterance_idx']!r} is not a turn number (1, 2 ...)"
+            f"{path}, line {number}, column utterance_idx: {shown(named['utterance_idx'])} is not a turn "
+            "number (1, 2 ...)"
         )
     return _Row(number, named, named.pop("candidates", candidates))
 
@@ -168,7 +170,7 @@ def _dialogue(path: Path, rows: list[_Row]) -> Dialogue:
         if int(row.fields["utterance_idx"]) != expected:
             raise DataError(
                 f"{path}, line {row.line}, column utterance_idx: turn {row.fields['utterance_idx']} of conversation "
-                f"{row.conv_id!r} found where turn {expected} was expected"
+                f"{shown(row.conv_id)} found where turn {expected} was expected"
             )
     first = rows[0].fields
     return Dialogue(

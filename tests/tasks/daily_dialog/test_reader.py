@@ -132,6 +132,14 @@ def test_invalid_data_error_names_file_and_cause(
     assert_one_line(caught.value, folder, *parts)
 
 
+def test_long_damaged_value_is_shortened_in_the_error(write: Write, assert_one_line: OneLine) -> None:
+    folder = write(acts=f"1 2\n1 2 {'x' * 100_000}")
+    with pytest.raises(DataError) as caught:
+        read(folder)
+    assert_one_line(caught.value, "dialogues_act_train.txt, line 2", "'xxx")
+    assert len(str(caught.value)) < len(str(folder)) + 200
+
+
 def test_valid_dialogues_are_yielded_before_the_error(write: Write) -> None:
     dialogues = read_daily_dialog(write(acts="1 2\n9 9 9"))
     assert next(dialogues) == EXPECTED[0]

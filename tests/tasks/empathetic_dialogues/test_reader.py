@@ -241,6 +241,15 @@ def test_bad_row_error_names_line_and_cause(
     assert_one_line(caught.value, path, *parts)
 
 
+@pytest.mark.parametrize("row", ["c,{},sad,s,7,Hello,,", "c,1,{},s,7,Hello,,", "{},2,sad,s,7,Hello,,"])
+def test_long_damaged_field_is_shortened_in_the_error(write: Write, assert_one_line: OneLine, row: str) -> None:
+    path = write(lines(row.format("x" * 100_000)))
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert_one_line(caught.value, f"{path}, line 2", "'xxx")
+    assert len(str(caught.value)) < len(str(path)) + 200
+
+
 def test_non_utf8_error_names_the_line(write: Write, assert_one_line: OneLine) -> None:
     good = b"".join(b"c,%d,sad,s,7,Hello,,\n" % number for number in range(1, 500))
     path = write(HEADER.encode() + b"\n" + good + "c,500,sad,s,7,Café,,\n".encode("latin-1"))
