@@ -59,6 +59,8 @@ def _comment(path: Path, line: int, row: list[str]) -> Comment:
     text, numbers, comment_id = (field.strip() for field in row)
     if not text:
         _wrong(path, line, "text", row[0], "is empty")
+    if "\n" in text:  # rows that a quotation mark at the start of a text has joined
+        _wrong(path, line, "text", text, "is of several lines, from a quotation mark to the next: fetch it again")
     found = numbers.split(",")
     if strange := [number for number in found if number not in _NUMBERS]:
         _wrong(path, line, "emotions", strange[0], f"is not a number from 0 to {len(EMOTIONS) - 1}")

@@ -85,6 +85,14 @@ def test_unclosed_quotation_error_names_the_preceding_line(copy: Path, assert_on
     assert_one_line(caught.value, path, "after line 1")
 
 
+def test_rows_joined_by_a_quotation_mark_are_not_one_comment(copy: Path, assert_one_line: OneLine) -> None:
+    """As in a copy that was written without quotation marks round texts: the one of 10" ends the first text."""
+    path = write(copy, 'Good.\t27\ta0\n"no end\t2\ta1\nIt is 10"\t27\ta2\nFine.\t27\ta3\n')
+    with pytest.raises(DataError) as caught:
+        list(read_go_emotions(copy, "valid"))
+    assert_one_line(caught.value, f"{path}, line 2, column text", "no end", "quotation mark")
+
+
 def test_missing_file_error_names_the_file(copy: Path, assert_one_line: OneLine) -> None:
     (copy / "test.tsv").unlink()
     with pytest.raises(DataError) as caught:
