@@ -34,6 +34,7 @@ from parlai_empathy.tasks.reddit.lines import BrokenFileError
 
 _SPILLED = "spilled"  # folder of data that exceed DuckDB's memory limit; by default it would be in the current folder
 _FORMAT = "4"  # of parts; parts of another format are made again
+_LONGEST = 50  # characters of a dump's name in that of its part: at most 200 of the 255 bytes that a name may have
 # A higher compression level, and dictionaries of names that are all different, would nearly double the writing time and
 # save a tenth of the size. DuckDB needs no temporary file, because the file that it writes is temporary already.
 _WRITING = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, DICTIONARY_SIZE_LIMIT 2000, USE_TMP_FILE false"
@@ -103,7 +104,8 @@ def _key(dump: Path) -> str:
     """Return a part's name: that of its dump, and a hash that changes whenever the dump changes."""
     status = _status(dump)
     seen = f"{_FORMAT}\n{dump.resolve()}\n{status.st_size}\n{status.st_mtime_ns}"
-    name = re.sub(r"[^\w.-]", "_", dump.name)  # engines treat these as patterns, or reject them
+    # Engines treat other characters as patterns, or reject them; and a file system limits the length of a name.
+    name = re.sub(r"[^\w.-]", "_", dump.name)[:_LONGEST]
     return f"{name}-{hashlib.sha256(os.fsencode(seen)).hexdigest()[:12]}"
 
 

@@ -197,6 +197,15 @@ def test_special_characters_are_replaced_in_part_names(tmp_path: Path) -> None:
     assert len(rows(part)) == 60
 
 
+@pytest.mark.parametrize("letter", ["a", "\u3042"])  # of one byte, and of three
+def test_dump_with_the_longest_possible_name_is_unpacked(tmp_path: Path, letter: str) -> None:
+    name = letter * ((255 - len(".jsonl")) // len(letter.encode())) + ".jsonl"
+    dump = write_dump(tmp_path / name, [comment("a", "t3_s")])
+    (part,) = unpacked([dump], tmp_path / "parts")
+    assert part.account.lines == 1
+    assert unpacked([dump], tmp_path / "parts") == [part]
+
+
 @pytest.mark.parametrize("ending", [".bz2", ".gz", ".xz", ".zst"])
 def test_truncated_archive_keeps_lines_before_the_error(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
