@@ -121,7 +121,7 @@ def use_our_builder(build_module: Any) -> None:
     """Make ParlAI's ``-t empathetic_dialogues`` get data as ours does: also from a mirror, or end in one line."""
 
     def build(opt: dict[str, Any]) -> None:
-        from parlai_empathy.tasks.builder import obtain
+        from parlai_empathy.task_kit.builder import obtain
         from parlai_empathy.tasks.empathetic_dialogues.build import SOURCE
 
         obtain(opt["datapath"], SOURCE)

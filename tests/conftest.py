@@ -77,6 +77,15 @@ def assert_one_line() -> Callable[..., None]:
     return check
 
 
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    """Capture ParlAI's logger too, which is outside Python's logger hierarchy."""
+    import parlai.utils.logging as parlais_logging
+
+    monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
+    return caplog
+
+
 @pytest.fixture(autouse=True)
 def _log_level() -> Iterator[None]:
     """Reset ParlAI's log level: a test that lowers it must not silence the tests after it."""

@@ -16,7 +16,8 @@ PACKAGE = Path(parlai_empathy.__file__).parent
 # A sub-package may import those of lower layers, and others of its own layer unless this makes a cycle.
 LAYERS: tuple[set[str], ...] = (
     {"errors", "files", "memory", "signature"},
-    {"modules", "metrics", "statistics", "tasks", "language_models"},
+    {"modules", "metrics", "statistics", "task_kit", "language_models"},
+    {"tasks"},
     {"agent_kit"},
     {"agents", "scoring", "curation", "rating"},
     {"reports"},
@@ -30,7 +31,7 @@ APART: dict[str, set[str]] = {
     "prefix": {"errors"},
     "repairs": {"metrics.direction", "errors"},
     "__main__": {"hook"},
-    "zoo": {"tasks.builder", "errors"},
+    "zoo": {"task_kit.builder", "errors"},
 }
 # Optional or heavy libraries, to be imported only inside functions.
 HEAVY = {
@@ -44,7 +45,7 @@ HEAVY = {
 
 @dataclass(frozen=True)
 class Arrow:
-    """``source`` imports ``target``; modules of this package are named relative to it (``tasks.builder``)."""
+    """``source`` imports ``target``; modules of this package are named relative to it (``task_kit.builder``)."""
 
     source: str
     target: str
@@ -173,13 +174,13 @@ def write(package: Path, files: dict[str, str]) -> Path:
 
 GOOD = {
     "errors.py": "class E(Exception): pass\n",
-    "tasks/builder.py": "from pkg.errors import E\n",
-    "agents/a/a.py": "from pkg import agents\nfrom pkg.tasks import builder\nfrom . import other\n",
+    "task_kit/builder.py": "from pkg.errors import E\n",
+    "agents/a/a.py": "from pkg import agents\nfrom pkg.task_kit import builder\nfrom . import other\n",
     "agents/a/other.py": "import torch\n",
     "metrics/m.py": "from pkg import __version__\n",
     "reports/r.py": "from pkg.metrics import m\nfrom pkg.agents.a import other\n",
     "scripts/s.py": "from pkg.agents.a.a import x\nfrom pkg.metrics import m\nfrom pkg import reports\n",
-    "zoo/z.py": "from pkg import zoo\nfrom pkg.tasks.builder import Source\n",
+    "zoo/z.py": "from pkg import zoo\nfrom pkg.task_kit.builder import Source\n",
     "hook.py": "def f():\n    from pkg import plugin\n",
     "plugin.py": "from pkg import repairs\ndef f():\n    from pkg.scripts import s\n",
     "modules/lazy.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import openai\n"
@@ -226,7 +227,11 @@ WRONG = {
         "agents.b:2 imports scripts",
     ),
     "agents at once for the plugin": ("plugin.py", "from pkg.agents import a\n", "plugin:1 imports agents.a"),
-    "something for the errors": ("errors.py", "from pkg.tasks import builder\n", "errors:1 imports tasks.builder"),
+    "something for the errors": (
+        "errors.py",
+        "from pkg.task_kit import builder\n",
+        "errors:1 imports task_kit.builder",
+    ),
     "something for the package": ("__init__.py", "from pkg.errors import E\n", ":1 imports errors"),
     "a stranger": ("utils.py", "from pkg.errors import E\n", "utils:1 imports errors"),
     "heavy": (
@@ -258,13 +263,13 @@ def test_imports_within_a_layer_must_not_be_mutual(tmp_path: Path) -> None:
 def test_indirect_import_cycle_is_reported(tmp_path: Path) -> None:
     files = {
         "modules/a.py": "import pkg.metrics.b",
-        "metrics/b.py": "import pkg.tasks.c",
-        "tasks/c.py": "import pkg.modules.a",
+        "metrics/b.py": "import pkg.task_kit.c",
+        "task_kit/c.py": "import pkg.modules.a",
     }
     found = violations(write(tmp_path / "pkg", files))
     assert found == [
         f"{a} and {b} import each other"
-        for a, b in (("metrics", "modules"), ("metrics", "tasks"), ("modules", "tasks"))
+        for a, b in (("metrics", "modules"), ("metrics", "task_kit"), ("modules", "task_kit"))
     ]
 
 

@@ -29,7 +29,7 @@ from parlai_empathy.curation.sql import quoted
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.whole_file import whole_file, write_whole
 from parlai_empathy.memory import keep_freed_memory
-from parlai_empathy.tasks.builder import sha256_of
+from parlai_empathy.task_kit.builder import sha256_of
 from parlai_empathy.tasks.reddit.lines import BrokenFileError
 
 _SPILLED = "spilled"  # folder of data that exceed DuckDB's memory limit; by default it would be in the current folder

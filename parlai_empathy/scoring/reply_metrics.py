@@ -16,7 +16,7 @@ from parlai_empathy.scoring.model_metrics import EmotionAccuracy, Epitome, Inten
 from parlai_empathy.scoring.names import ALL, ENDEX, MODELS
 from parlai_empathy.scoring.systems import ReplyMetric
 from parlai_empathy.scoring.word_metrics import AvgBleu, CorpusBleu4, Length, Rarity, Variety, Words
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.edition import is_sample
 from parlai_empathy.tasks.empathetic_dialogues.build import build
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 

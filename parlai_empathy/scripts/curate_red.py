@@ -10,7 +10,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_empathy.curation.names import ENGINES
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.recipe_options import add_recipe
-from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.task_kit.edition import add_edition
 
 if TYPE_CHECKING:
     from parlai_empathy.curation.curate import Curated

@@ -11,7 +11,7 @@ from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.ratings_options import add_skip_bad_rows
 from parlai_empathy.scripts.parts.reply_options import add_metrics
 from parlai_empathy.scripts.parts.samples import add_samples
-from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.task_kit.edition import add_edition
 
 if TYPE_CHECKING:
     from parlai_empathy.reports.report import Report

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parlai_empathy.errors import DownloadError, ModelFileError
-from parlai_empathy.tasks.builder import MIRROR, Source, obtain
+from parlai_empathy.task_kit.builder import MIRROR, Source, obtain
 
 _FOLDER = "models/empathy"
 

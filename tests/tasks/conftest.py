@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import parlai.utils.logging as parlais_logging
 import pytest
+import teachers
 from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import create_task_agent_from_taskname
 
-from parlai_empathy.tasks import builder
-
-
-@pytest.fixture(autouse=True)
-def no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ignore a mirror or proxy that the environment sets."""
-    monkeypatch.delenv("EMPATHY_MIRROR", raising=False)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+from parlai_empathy.task_kit import builder
 
 
 @pytest.fixture
@@ -30,29 +22,9 @@ def ed_mirror(mirror_of: Callable[[Path, str], Path], fixtures: Path) -> Path:
 
 
 @pytest.fixture
-def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    """Capture ParlAI's logger too, which is outside Python's logger hierarchy."""
-    monkeypatch.setattr(parlais_logging.logger, "handlers", [*parlais_logging.logger.handlers, caplog.handler])
-    return caplog
-
-
-@pytest.fixture
 def load_teacher(tmp_path: Path) -> Callable[..., Any]:
-    """A function that loads a teacher as ParlAI's scripts do: from the text after ``-t`` and the options.
-
-    Options of other parsers, such as a trainer's ``seed``, go into ``others``.
-    """
-
-    def load(
-        task: str, datatype: str = "train:ordered", others: Mapping[str, Any] | None = None, **options: Any
-    ) -> Any:
-        parser = ParlaiParser(add_parlai_args=True, add_model_args=False)
-        options = {"datapath": str(tmp_path / "data"), **options}
-        opt = parser.parse_kwargs(task=task, datatype=datatype, **options)
-        opt.update(others or {})
-        return create_task_agent_from_taskname(opt)[0]
-
-    return load
+    """A function that loads a teacher as :func:`teachers.load_teacher` does, with a data folder of the test's own."""
+    return functools.partial(teachers.load_teacher, tmp_path / "data")
 
 
 @pytest.fixture

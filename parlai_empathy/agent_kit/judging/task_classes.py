@@ -7,7 +7,7 @@ from typing import Any
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.training_fold import training_teachers
+from parlai_empathy.task_kit.training_fold import training_teachers
 
 _ENOUGH = 50  # messages that are enough to tell classes from replies
 

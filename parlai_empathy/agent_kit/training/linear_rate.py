@@ -10,7 +10,7 @@ from parlai.utils.distributed import num_workers
 
 from parlai_empathy.agent_kit.training.update_count import UpdateCount
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.training_fold import training_teachers
+from parlai_empathy.task_kit.training_fold import training_teachers
 
 
 class LinearRate(UpdateCount):

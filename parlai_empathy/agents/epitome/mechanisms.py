@@ -5,8 +5,8 @@ from __future__ import annotations
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
+from parlai_empathy.task_kit.training_fold import training_teachers
 from parlai_empathy.tasks.epitome.mechanisms import MECHANISMS
-from parlai_empathy.tasks.training_fold import training_teachers
 
 
 def set_mechanisms_of_task(opt: Opt) -> None:

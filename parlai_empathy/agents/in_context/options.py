@@ -23,7 +23,7 @@ from parlai_empathy.files.user_path import user_path
 from parlai_empathy.language_models.open_model import BACKENDS
 from parlai_empathy.language_models.prompt import Sampling
 from parlai_empathy.modules.pretrained.hugging_face import MINILM
-from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.task_kit.edition import add_edition
 
 PRESETS: dict[str, dict[str, Any]] = {
     # Today's models were trained on chats and need no example to know what a conversation is. This also works in a

@@ -24,7 +24,7 @@ from tqdm import tqdm
 from parlai_empathy.agents.retrieval.replies import source_of, task_options
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.whole_file import whole_file
-from parlai_empathy.tasks.training_fold import training_teachers
+from parlai_empathy.task_kit.training_fold import training_teachers
 
 if TYPE_CHECKING:
     from parlai_empathy.agents.retrieval.ranker import PoolRanker

@@ -15,7 +15,7 @@ from parlai.core.params import ParlaiParser
 from parlai_empathy.errors import DataError, OptionError
 from parlai_empathy.files.text_file import is_file, read_text
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.tasks.training_fold import training_teachers
+from parlai_empathy.task_kit.training_fold import training_teachers
 
 # The paper's three (Rashkin et al. 2019, section 4.1), and their short names.
 TASKS = {

@@ -14,7 +14,7 @@ from typing import Any
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.reports.evaluations.typed_options import typed_options
-from parlai_empathy.tasks.builder import sha256_of
+from parlai_empathy.task_kit.builder import sha256_of
 
 
 def data_fingerprint(task: str, options: Sequence[str], datapath: str) -> str:

@@ -15,7 +15,7 @@ from parlai_empathy.files.user_path import user_path
 from parlai_empathy.language_models.model_identity import model_identity
 from parlai_empathy.language_models.server.address import server_address
 from parlai_empathy.reports.evaluations.typed_options import typed_options
-from parlai_empathy.tasks.builder import sha256_of
+from parlai_empathy.task_kit.builder import sha256_of
 
 # The files beside a model that affect its answers, besides those in FOLDERS.
 _ENDINGS = (".opt", ".dict", ".vec", ".bin")

@@ -17,7 +17,7 @@ from parlai_empathy.scoring.classifier import Classifier
 from parlai_empathy.scoring.text_scorers import PositiveEmotion, ToxicModel, ToxicWords
 from parlai_empathy.scripts.parts.recipe_options import recipe_of
 from parlai_empathy.scripts.parts.stopping import stopped
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.edition import is_sample
 from parlai_empathy.tasks.reddit.build import build, files_of
 
 _MOST_THREADS = 1024  # more than helps on any machine; a mistyped value of millions would start that many threads

@@ -15,13 +15,13 @@ from parlai.core.opt import Opt
 from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.candidates import sample_candidates
+from parlai_empathy.task_kit.candidates import sample_candidates
+from parlai_empathy.task_kit.history import DEFAULT, check_history, last_turns
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
+from parlai_empathy.task_kit.is_true import is_true
 from parlai_empathy.tasks.daily_dialog.build import build
 from parlai_empathy.tasks.daily_dialog.overlap import without_overlap
 from parlai_empathy.tasks.daily_dialog.reader import ACTS, EMOTIONS, Dialogue, read_daily_dialog
-from parlai_empathy.tasks.history import DEFAULT, check_history, last_turns
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
-from parlai_empathy.tasks.is_true import is_true
 
 
 class DailyDialogTeacher(InMemoryTeacher):

@@ -7,8 +7,8 @@ from typing import Any
 
 from parlai.core.build_data import DownloadableFile
 
-from parlai_empathy.tasks.builder import Source, obtain
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.builder import Source, obtain
+from parlai_empathy.task_kit.edition import is_sample
 
 SPLITS = {"train": "train", "valid": "validation", "test": "test"}
 """ParlAI's names of the folds, and the authors'."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.empathetic_intents.build import build
 from parlai_empathy.tasks.empathetic_intents.reader import INTENTS, read_empathetic_intents
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
 class EmpatheticIntentsTeacher(InMemoryTeacher):

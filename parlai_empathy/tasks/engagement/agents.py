@@ -14,13 +14,13 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.engagement import options
 from parlai_empathy.tasks.engagement.build import FINETUNE, RATED, SCORED, build_convai, build_repository
 from parlai_empathy.tasks.engagement.convai import LABELS, Labelled, read_conversations, read_ids, split_conversations
 from parlai_empathy.tasks.engagement.labelled import read_labelled
 from parlai_empathy.tasks.engagement.messages import rated_message
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, read_set
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
 class EngagementTeacher(InMemoryTeacher):

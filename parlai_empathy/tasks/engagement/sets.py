@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.tasks.builder import Source, obtain
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.builder import Source, obtain
+from parlai_empathy.task_kit.edition import is_sample
 from parlai_empathy.tasks.engagement import fed, grade, predeng
 from parlai_empathy.tasks.engagement.fed import read_fed
 from parlai_empathy.tasks.engagement.grade import read_grade

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 import parlai.utils.logging as logging
 
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.epitome.build import build
 from parlai_empathy.tasks.epitome.mechanisms import LEVELS, MECHANISMS, in_words
 from parlai_empathy.tasks.epitome.reader import read_epitome
 from parlai_empathy.tasks.epitome.splits import split_pairs
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
 class EpitomeTeacher(InMemoryTeacher):

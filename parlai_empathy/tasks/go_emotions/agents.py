@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.go_emotions.build import build
 from parlai_empathy.tasks.go_emotions.emotions import EMOTIONS
 from parlai_empathy.tasks.go_emotions.reader import read_go_emotions
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 
 
 class GoEmotionsTeacher(InMemoryTeacher):

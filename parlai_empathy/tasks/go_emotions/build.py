@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.tasks.builder import Source, obtain
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.builder import Source, obtain
+from parlai_empathy.task_kit.edition import is_sample
 from parlai_empathy.tasks.go_emotions.reader import FILES
 
 # Many projects share the repository, which changes daily: only the SHA-256 of the files is verified.

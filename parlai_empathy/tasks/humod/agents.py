@@ -17,14 +17,14 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import DataError, OptionError
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
+from parlai_empathy.task_kit.is_true import is_true
 from parlai_empathy.tasks.humod.build import build
 from parlai_empathy.tasks.humod.exchanges import Exchange, alternatives, choices, exchanges, recombine
 from parlai_empathy.tasks.humod.options import add_file_options
 from parlai_empathy.tasks.humod.reader import read_humod
 from parlai_empathy.tasks.humod.records import SCALE, Pair
 from parlai_empathy.tasks.humod.splits import SPLITS, split_pairs
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
-from parlai_empathy.tasks.is_true import is_true
 
 
 class HumodTeacher(InMemoryTeacher):

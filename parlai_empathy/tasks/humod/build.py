@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.tasks.builder import Source, obtain
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.builder import Source, obtain
+from parlai_empathy.task_kit.edition import is_sample
 
 SOURCE = Source(
     folder="humod",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.task_kit.edition import add_edition
 
 
 def add_file_options(group: Any) -> None:

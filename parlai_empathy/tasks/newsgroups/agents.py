@@ -8,7 +8,7 @@ from typing import Any
 
 import parlai.utils.logging as logging
 
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.newsgroups.build import build
 from parlai_empathy.tasks.newsgroups.reader import read_newsgroups
 from parlai_empathy.tasks.newsgroups.splits import fold_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from parlai_empathy.tasks.builder import Source, obtain
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.builder import Source, obtain
+from parlai_empathy.task_kit.edition import is_sample
 
 # The archive is not unpacked, as it has 19,997 small files. Its publisher gives no checksum: this is the one that
 # Hugging Face's `datasets` recorded for the same URL.

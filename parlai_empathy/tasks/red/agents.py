@@ -14,10 +14,10 @@ import parlai.utils.logging as logging
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.engagement.messages import rated_message
 from parlai_empathy.tasks.engagement.options import add_file, rated_file
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, read_set
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
 from parlai_empathy.tasks.red import options
 from parlai_empathy.tasks.red.build import build
 from parlai_empathy.tasks.red.dimensions import labelled_by

@@ -8,7 +8,7 @@ from typing import Any
 
 from parlai_empathy.errors import DownloadError
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.edition import is_sample
 from parlai_empathy.tasks.red.reader import PARQUET
 
 SAMPLE = Path(__file__).parent / "sample" / "red.jsonl"

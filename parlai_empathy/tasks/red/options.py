@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.is_true import is_true
+from parlai_empathy.task_kit.is_true import is_true
 from parlai_empathy.tasks.red.records import DIMENSIONS
 
 

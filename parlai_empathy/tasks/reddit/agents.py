@@ -21,7 +21,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.distributed import get_rank, num_workers
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.candidates import sample_candidates
+from parlai_empathy.task_kit.candidates import sample_candidates
 from parlai_empathy.tasks.reddit import folds, options
 from parlai_empathy.tasks.reddit.build import build
 from parlai_empathy.tasks.reddit.counts import stored_count

@@ -12,8 +12,8 @@ from typing import Any
 
 from parlai_empathy.errors import DataError
 from parlai_empathy.files.user_path import user_path
-from parlai_empathy.tasks.builder import mirror_folder
-from parlai_empathy.tasks.edition import is_sample
+from parlai_empathy.task_kit.builder import mirror_folder
+from parlai_empathy.task_kit.edition import is_sample
 
 FOLDER = "reddit"
 SAMPLE = Path(__file__).parent / "sample"

@@ -8,8 +8,8 @@ from typing import Any
 from parlai.core.params import ParlaiParser
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.edition import add_edition
-from parlai_empathy.tasks.history import DEFAULT, check_history
+from parlai_empathy.task_kit.edition import add_edition
+from parlai_empathy.task_kit.history import DEFAULT, check_history
 from parlai_empathy.tasks.reddit.reader import Limits
 
 # Each with its default, its minimum, and its help.

@@ -85,7 +85,7 @@ def test_training_replies_are_the_same_in_a_chat(flag: str, monkeypatch: pytest.
         seen.append(opt)
         return create_task_agent_from_taskname(opt)  # type: ignore[no-any-return]
 
-    monkeypatch.setattr("parlai_empathy.tasks.training_fold.create_task_agent_from_taskname", teachers)
+    monkeypatch.setattr("parlai_empathy.task_kit.training_fold.create_task_agent_from_taskname", teachers)
     opt = Opt({**options(), flag: True, "batchsize": 3})
     assert list(training_replies(opt, opt["task"])) == turns_of_the_training_fold(listener_only=True)
     # Some of ParlAI's tasks have other messages in a chat.

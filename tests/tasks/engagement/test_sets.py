@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.errors import DataError, DownloadError, OptionError
-from parlai_empathy.tasks.builder import sha256_of
+from parlai_empathy.task_kit.builder import sha256_of
 from parlai_empathy.tasks.engagement.sets import EVALUATION_SETS, SAMPLE, SETS, engagement_set, read_set
 
 OneLine = Callable[..., None]

@@ -9,7 +9,7 @@ import pytest
 from parlai.core.opt import Opt
 
 from parlai_empathy.errors import DownloadError
-from parlai_empathy.tasks.builder import sha256_of_all
+from parlai_empathy.task_kit.builder import sha256_of_all
 from parlai_empathy.tasks.go_emotions.build import SAMPLE, SOURCE, build
 
 OneLine = Callable[..., None]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from pathlib import Path
 
 import pytest
-from parlai.core.opt import Opt
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.edition import add_edition, is_sample
+from parlai_empathy.task_kit.edition import add_edition, is_sample
 
 
 def test_full_edition_is_the_default() -> None:
@@ -32,7 +32,7 @@ def test_unknown_edition_raises_option_error() -> None:
         *("newsgroups", "red", "reddit"),
     ],
 )
-def test_every_task_rejects_an_unknown_edition(task: str, opt: Opt) -> None:
+def test_every_task_rejects_an_unknown_edition(task: str, tmp_path: Path) -> None:
     build = importlib.import_module(f"parlai_empathy.tasks.{task}.build").build
     with pytest.raises(OptionError, match=r"^--edition smaple: must be full or sample$"):
-        build({**opt, "edition": "smaple"})
+        build({"datapath": str(tmp_path / "data"), "edition": "smaple"})

@@ -30,7 +30,7 @@ from parlai.core.build_data import DownloadableFile
 from processes import PATIENCE, REPOSITORY, start
 
 from parlai_empathy.errors import DownloadError
-from parlai_empathy.tasks.builder import Source, obtain, sha256_of, sha256_of_all
+from parlai_empathy.task_kit.builder import Source, obtain, sha256_of, sha256_of_all
 
 FILES = {"inner/a.csv": b"first\n" * 100, "inner/b.csv": b"second\n" * 100}
 ARCHIVE = "toy.tar.gz"
@@ -82,6 +82,12 @@ def content_of(home: Path) -> dict[str, bytes]:
 
 def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reach the server of these tests directly."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @pytest.fixture
@@ -800,7 +806,7 @@ def test_keyboard_interrupt_leaves_no_files(data: Path, server: Server, monkeypa
 def build_elsewhere(data: Path) -> subprocess.Popen[str]:
     """Start the build in a process of its own."""
     code = (
-        "import sys; from parlai_empathy.tasks.builder import Source, obtain; "
+        "import sys; from parlai_empathy.task_kit.builder import Source, obtain; "
         f"obtain(sys.argv[1], Source('toy', '1.0', None, {tuple(FILES)!r}))"
     )
     return start([sys.executable, "-c", code, data], REPOSITORY, EMPATHY_MIRROR=os.environ["EMPATHY_MIRROR"])

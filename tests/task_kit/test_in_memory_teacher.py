@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from teachers import load_teacher
 
+from parlai_empathy import tasks
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks import in_memory_teacher
-from parlai_empathy.tasks.in_memory_teacher import InMemoryTeacher
+from parlai_empathy.task_kit.in_memory_teacher import InMemoryTeacher
 
 
 class Toy(InMemoryTeacher):
@@ -103,12 +104,10 @@ def test_options_are_not_modified(opt: Opt) -> None:
         ("red", 84),
     ],
 )
-def test_streaming_a_sample_loads_all_examples_and_leaves_no_files(
-    load_teacher: Callable[..., Any], task: str, size: int
-) -> None:
-    sample = Path(in_memory_teacher.__file__).parent / task / "sample"
+def test_streaming_a_sample_loads_all_examples_and_leaves_no_files(tmp_path: Path, task: str, size: int) -> None:
+    sample = Path(tasks.__file__).parent / task / "sample"
     before = sorted(sample.rglob("*"))
-    assert load_teacher(f"empathy:{task}", "train:stream", edition="sample").num_examples() == size
+    assert load_teacher(tmp_path, f"empathy:{task}", "train:stream", edition="sample").num_examples() == size
     assert sorted(sample.rglob("*")) == before != []
 
 

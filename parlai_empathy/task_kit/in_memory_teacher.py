@@ -15,7 +15,7 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.tasks.edition import add_edition
+from parlai_empathy.task_kit.edition import add_edition
 
 
 class InMemoryTeacher(DialogTeacher):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import pytest
+from teachers import load_teacher
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.is_true import is_true
+from parlai_empathy.task_kit.is_true import is_true
 
 
 @pytest.mark.parametrize("value", [True, False])
@@ -27,9 +27,7 @@ def test_is_true_returns_the_value_or_the_default(value: bool) -> None:
     ],
 )
 @pytest.mark.parametrize("value", ["no", "1", "None"])
-def test_every_task_rejects_other_values_after_a_colon(
-    load_teacher: Callable[..., Any], task: str, option: str, value: str
-) -> None:
+def test_every_task_rejects_other_values_after_a_colon(tmp_path: Path, task: str, option: str, value: str) -> None:
     name = option.removeprefix("--").replace("-", "_")
     with pytest.raises(OptionError, match=f"^{option} {value}: must be true or false$"):
-        load_teacher(f"empathy:{task}:edition=sample:{name}={value}")
+        load_teacher(tmp_path, f"empathy:{task}:edition=sample:{name}={value}")

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlai_empathy.tasks.candidates import NUM_CANDIDATES, sample_candidates
+from parlai_empathy.task_kit.candidates import NUM_CANDIDATES, sample_candidates
 
 REPLIES = [f"reply {n}" for n in range(300)]
 

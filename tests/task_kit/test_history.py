@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.tasks.history import check_history, last_turns
+from parlai_empathy.task_kit.history import check_history, last_turns
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1, "c"), (2, "b\nc"), (3, "a\nb\nc"), (4, "a\nb\nc"), (-1, "a\nb\nc")])
