@@ -41,7 +41,7 @@ class HardNegatives:
     """The candidates for each training example's hard negatives.
 
     :param replies: all replies of the training data.
-    :param places: indices into ``replies``, by context and true reply.
+    :param places: indices into ``replies``, by context and true reply, of replies that are not true.
     :param source: what determines both: the training's task and its options.
     :param model: fingerprint of the model that ranked the replies, and of how it reads them.
     """
@@ -92,7 +92,7 @@ class HardNegatives:
 
         An example that was not seen when they were mined gets none.
         """
-        true = set(_everyones([obs["labels"][0] for obs in observations]))
+        true = set(_everyones([label for obs in observations for label in obs["labels"]]))
         found = []
         for obs in observations:
             wrong = [self.replies[place] for place in self.places.get(_key(obs), ())]
@@ -114,7 +114,7 @@ def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
     """Rank all replies of the training task for each of its contexts."""
     logging.info("mining hard negatives")
     batches = list(_batches(agent, opt))
-    replies = list(dict.fromkeys(obs["labels"][0] for batch in batches for obs in batch))
+    replies = list(dict.fromkeys(label for batch in batches for obs in batch for label in obs["labels"]))
     place_of = {text: place for place, text in enumerate(replies)}
     encodings = agent.encode_texts([replies])[0]
     places: dict[str, list[int]] = {}
@@ -122,8 +122,8 @@ def mine(agent: PoolRanker, opt: Opt) -> HardNegatives:
         for batch in tqdm(batches, desc="ranking replies"):
             scores = agent.encode_contexts(agent.batch_of(batch)) @ encodings.T  # (batch, replies)
             for obs, row in zip(batch, _best(scores), strict=True):
-                true = place_of[obs["labels"][0]]
-                places[_key(obs)] = [place for place in row if place != true]
+                true = {place_of[label] for label in obs["labels"]}
+                places[_key(obs)] = [place for place in row if place not in true]
     return HardNegatives(replies, places, _source(opt), agent.pool_fingerprint())
 
 
@@ -156,6 +156,6 @@ def _batches(agent: PoolRanker, opt: Opt) -> Iterator[list[Message]]:
 
 
 def _key(obs: Message) -> str:
-    """Return an example's key: the last lines of its context, and its true reply."""
+    """Return an example's key: the last lines of its context, and its true reply, the first if there are several."""
     lines = [line.strip() for line in obs["full_text"].split("\n") if line.strip()]
     return "\n".join([*lines[-_LINES:], "", obs["labels"][0]])

@@ -12,8 +12,9 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from parlai.core.message import Message
 from parlai.scripts.train_model import TrainModel
+from sample_models import load
 
-from parlai_empathy.agents.retrieval.negatives import FIRST, LAST, HardNegatives, _best
+from parlai_empathy.agents.retrieval.negatives import FIRST, LAST, HardNegatives, _best, mine
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 
 REPLIES = ["Oh no!", "Well done!", "When was it?", "I see."]
@@ -44,6 +45,41 @@ def test_true_replies_of_the_batch_are_never_drawn() -> None:
         drawn = NEGATIVES.draw(batch, 2, random.Random(seed))
         assert set(drawn[0]) == {"When was it?", "I see."}
         assert drawn[1] == ["I see."]
+
+
+def test_no_label_of_an_example_with_several_is_drawn() -> None:
+    """ParlAI trains on a random one of them, each time on another."""
+    batch = [example("I fell.", "Oh no!"), Message({"full_text": "Hi!", "labels": ["Hi.", "When was it?"]})]
+    for seed in range(20):
+        assert set(NEGATIVES.draw(batch, 2, random.Random(seed))[0]) == {"Well done!", "I see."}
+
+
+def test_mined_replies_are_ranks_11_to_60_of_all_labels_but_the_own_ones(model_file: Path, tmp_path: Path) -> None:
+    """Ranked again one context at a time. The second turn of each conversation has two labels."""
+    words = [word for word in load(model_file).dict.tok2ind if word.isalpha()]  # known ones: no two texts score alike
+    texts = [" ".join(words[place : place + 3]) for place in range(0, 840, 3)]
+    first = [(texts[i], [texts[70 + i]]) for i in range(70)]
+    second = [(texts[140 + i], [texts[210 + i], texts[70 + (i + 1) % 70]]) for i in range(70)]
+    lines = tmp_path / "turns.txt"
+    lines.write_text(
+        "".join(
+            f"text:{text}\tlabels:{labels[0]}\ntext:{then}\tlabels:{'|'.join(others)}\tepisode_done:True\n"
+            for (text, labels), (then, others) in zip(first, second, strict=True)
+        )
+    )
+    agent = load(
+        model_file, task="fromfile:parlaiformat", fromfile_datapath=str(lines), fromfile_datatype_extension=False
+    )
+    found = mine(agent, agent.opt)
+    assert set(found.replies) == {label for _, labels in first + second for label in labels}
+    encodings = agent.encode_texts([found.replies])[0]
+    assert len(found.places) == 140
+    for (text, [said]), (then, labels) in zip(first, second, strict=True):
+        for turns, true in (([text], [said]), ([text, said, then], labels)):
+            ranked = (agent.encode_turns([turns])[0] @ encodings.T).argsort(descending=True).tolist()
+            expected = [place for place in ranked[10:60] if found.replies[place] not in true]
+            key = "\n".join([*turns, "", true[0]])
+            assert found.places[key] == expected
 
 
 def draw_as_one_of_two(rank: int, folder: str) -> None:
