@@ -44,6 +44,24 @@ def test_hard_negatives_count_for_contexts_but_not_for_replies() -> None:
     assert contrastive_losses(contexts, replies, negatives, True)[0].tolist() == pytest.approx([(hard + easy) / 2] * 2)
 
 
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_gradients_match_their_formulas(symmetric: bool) -> None:
+    """The gradient of a cross-entropy with respect to its scores is the softmax, less 1 at the true reply."""
+    draw = torch.Generator().manual_seed(5)
+    sides = [torch.randn(n, 4, generator=draw, requires_grad=True) for n in (3, 3, 2)]
+    contexts, replies, negatives = (side.detach() for side in sides)
+    contrastive_losses(*sides, symmetric)[0].sum().backward()
+    candidates = torch.cat([replies, negatives])
+    of_scores = (contexts @ candidates.T).softmax(dim=1) - torch.eye(3, 5)
+    of_contexts, of_candidates = of_scores @ candidates, of_scores.T @ contexts
+    if symmetric:
+        of_columns = (replies @ contexts.T).softmax(dim=1) - torch.eye(3)
+        of_candidates[:3] += of_columns @ contexts
+        of_contexts, of_candidates = (of_contexts + of_columns.T @ replies) / 2, of_candidates / 2
+    for side, expected in zip(sides, (of_contexts, of_candidates[:3], of_candidates[3:]), strict=True):
+        torch.testing.assert_close(side.grad, expected)
+
+
 def test_gather_in_single_process_returns_its_input() -> None:
     rows = torch.randn(3, 2)
     everyones, first = gather(rows)
