@@ -36,24 +36,28 @@ def pair_tokens(
         for context, reply in zip(encoded[: len(contexts)], encoded[len(contexts) :], strict=True)
     ]
     pad = tokenizer.pad_token_id or 0
-    tokens = [torch.tensor(row.ids or [pad]) for row in rows]  # an empty text gets one padding token
-    segments = [torch.tensor(row.type_ids or [0]) for row in rows]
+    tokens = [torch.tensor(ids or [pad]) for ids, _ in rows]  # an empty text gets one padding token
+    segments = [torch.tensor(kinds or [0]) for _, kinds in rows]
     lengths = torch.tensor([len(row) for row in tokens])
     return pad_sequence(tokens, batch_first=True, padding_value=pad), pad_sequence(segments, batch_first=True), lengths
 
 
-def _joined(backend: Any, context: Any, reply: Any, longest: int) -> Any:
-    """Return one encoding of both, with special tokens."""
-    room = longest - backend.num_special_tokens_to_add(len(context) > 0 and len(reply) > 0)
-    if not len(context):
-        reply.truncate(room)
-        return backend.post_process(reply)
-    if not len(reply):
-        context.truncate(room, direction="left")
-        return backend.post_process(context)
-    reply.truncate(max(room // 2, room - len(context)))
-    context.truncate(room - len(reply), direction="left")
-    return backend.post_process(context, reply)
+def _joined(backend: Any, context: Any, reply: Any, longest: int) -> tuple[list[int], list[int]]:
+    """Return the tokens and segments of both, with special tokens.
+
+    They are joined before they are cut: the library's own truncation keeps all that it cuts off, in parts, and would
+    then join each part of the context with each part of the reply.
+    """
+    joined = backend.post_process(*([text for text in (context, reply) if len(text)] or [reply]))
+    ids, segments = joined.ids, joined.type_ids
+    if len(ids) <= longest:
+        return ids, segments
+    room = longest - (len(ids) - len(context) - len(reply))
+    of_reply = min(len(reply), max(room // 2, room - len(context)))
+    of_texts = [place for place, is_added in enumerate(joined.special_tokens_mask) if not is_added]
+    cut = {*of_texts[: len(context) + of_reply - room], *of_texts[len(context) + of_reply :]}
+    kept = [place for place in range(len(ids)) if place not in cut]
+    return [ids[place] for place in kept], [segments[place] for place in kept]
 
 
 def twin_tokens(tokenizer: Any, contexts: Sequence[str], replies: Sequence[str], longest: int) -> tuple[Tensor, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -90,6 +91,14 @@ def test_truncation_counts_tokens_not_characters() -> None:
     assert len(tokens) == 16  # 4 special tokens, 6 of the context, 6 of the reply
     assert tokens[0] == "<s>"
     assert [place for place, token in enumerate(tokens) if token == "</s>"] == [7, 8, 15]
+
+
+def test_time_and_memory_grow_no_faster_than_the_texts(bert: Any) -> None:
+    """To join each part that is cut off from one text with each from the other takes much longer, and gigabytes."""
+    began = time.process_time()
+    tokens, segments = read(bert, "a b " * 3_000, "c d " * 3_000)
+    assert time.process_time() - began < 1
+    assert (tokens, segments) == read(bert, "a b " * 20, "c d " * 20)
 
 
 def test_empty_replies_are_encoded(bert: Any) -> None:
