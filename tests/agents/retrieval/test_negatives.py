@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch.multiprocessing as mp
 from parlai.core.message import Message
 from parlai.scripts.train_model import TrainModel
 from sample_models import load
+from tiny_retrieval import train
 
 from parlai_empathy.agents.retrieval.negatives import FIRST, LAST, HardNegatives, _best, mine
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
@@ -95,6 +97,20 @@ def test_true_replies_of_other_processes_are_never_drawn(tmp_path: Path) -> None
     mp.spawn(draw_as_one_of_two, args=(str(tmp_path),), nprocs=2)
     assert torch.load(tmp_path / "0.pt") == ["I see.", "When was it?"]
     assert torch.load(tmp_path / "1.pt") == ["I see."]
+
+
+def test_training_from_another_model_mines_its_own_negatives(model_file: Path, tmp_path: Path) -> None:
+    """A file of an earlier training lies where the new one's belongs."""
+    path = tmp_path / "model"
+    options = {"init_model": str(model_file), "hard_negatives": 1, "max_train_steps": 1, "validation_max_exs": 8}
+    train(path, **options)
+    own = HardNegatives.load(f"{path}.negatives")
+    replace(own, model="another", places={}).save(f"{path}.negatives")
+    for file in tmp_path.glob("model*"):
+        if file.is_file() and file.suffix != ".negatives":
+            file.unlink()
+    train(path, **options)
+    assert HardNegatives.load(f"{path}.negatives") == own
 
 
 def test_mining_negatives_leaves_the_model_in_training_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

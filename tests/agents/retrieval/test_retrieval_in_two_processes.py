@@ -20,6 +20,8 @@ def train(folder: Path, name: str, *options: str) -> dict[str, torch.Tensor]:
         "1",
         "--lr-scheduler",
         "none",
+        "--gradient-clip",  # clipped, gradients of any size would take the same step
+        "-1",
         "--precision",
         "float32",
         "-bs",
