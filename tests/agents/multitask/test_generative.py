@@ -41,7 +41,10 @@ def test_loss_is_the_mean_of_word_and_mean_pooled_emotion_losses(model_file: Pat
         state = agent.model.encoder(tokens)[0][0].mean(dim=0)
         logits = agent.model.emotion_head.linear(state)
         losses.append(F.cross_entropy(logits, torch.tensor(EMOTIONS.index(example["emotion"]))))  # type: ignore[arg-type]
-    torch.testing.assert_close(both, (words + torch.stack(losses).mean()) / 2)
+    expected = (words + torch.stack(losses).mean()) / 2
+    torch.testing.assert_close(both, expected)
+    weight = agent.model.encoder.layers[0].ffn.lin1.weight  # both losses train the encoder
+    torch.testing.assert_close(*(torch.autograd.grad(loss, weight)[0] for loss in (both, expected)))
 
 
 def test_every_trainable_weight_gets_a_gradient(model_file: Path) -> None:

@@ -58,6 +58,8 @@ def test_loss_is_the_mean_of_ranking_and_emotion_losses(model_file: Path, symmet
     places = torch.tensor([EMOTIONS.index(example["emotion"]) for example in EXAMPLES])  # type: ignore[arg-type]
     emotion = F.cross_entropy(contexts @ head.weight.T + head.bias, places, reduction="none")
     torch.testing.assert_close(losses, (ranking + emotion) / 2)
+    of_contexts = [torch.autograd.grad(each.sum(), contexts, retain_graph=True) for each in (losses, ranking + emotion)]
+    torch.testing.assert_close(of_contexts[0][0], of_contexts[1][0] / 2)  # both train the encoder
 
 
 @pytest.mark.parametrize("chunk", [0, 2])

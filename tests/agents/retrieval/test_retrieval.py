@@ -17,6 +17,7 @@ from parlai.scripts.train_model import TrainModel
 from sample_models import Bomb, copy_of, load, weights
 from tiny_parts import observed
 from tiny_retrieval import TASK, TINY, train
+from torch.nn import functional as F
 
 from parlai_empathy.agent_kit.training.draws import random_of_step
 from parlai_empathy.errors import DataError, ModelFileError, OptionError
@@ -131,6 +132,20 @@ def test_single_training_example_has_zero_loss(model_file: Path) -> None:
     agent = load(model_file, datatype="train:ordered", batchsize=1)
     agent.observe(Message({"text": "I am sad", "labels": ("Why is that?",), "episode_done": True}))
     assert float(agent.act()["metrics"]["mean_loss"]) == 0
+
+
+@pytest.mark.parametrize("chunk", [0, 2])
+def test_step_has_the_gradient_of_the_mean_cross_entropy(model_file: Path, chunk: int) -> None:
+    agent = load(model_file, datatype="train", dropout=0.0, gradient_cache=chunk)
+    agent.update_params = lambda: None
+    said = [("I am sad", "Why is that?"), ("We won the cup!", "How great."), ("", "I see.")]
+    batch = observed(agent, *({"text": text, "labels": [reply]} for text, reply in said))
+    agent.batch_act(batch)
+    read = agent.batchify(batch)
+    loss = F.cross_entropy(agent.model.contexts(read.text_vec) @ agent.model.replies(read.label_vec).T, torch.arange(3))
+    weights = [weight for weight in agent.model.parameters() if weight.requires_grad]
+    for weight, expected in zip(weights, torch.autograd.grad(loss, weights), strict=True):
+        torch.testing.assert_close(weight.grad, expected)
 
 
 def test_dynamic_batching_works_with_batch_size_one(tmp_path: Path) -> None:
