@@ -185,12 +185,15 @@ def test_every_message_gets_a_reply_from_the_pool(model_file: Path, message: str
     assert chat(model_file, [message])[0] in load(model_file).pool().texts
 
 
-def test_pool_is_rebuilt_for_another_base_model(model_file: Path) -> None:
+def test_pool_is_rebuilt_for_another_base_model_or_classifier(model_file: Path) -> None:
     """The trained layers alone do not decide a reply's vector."""
     agent = load(model_file)
     before = agent.pool_fingerprint()
     with torch.no_grad():
         next(agent.base.model.parameters()).add_(1)
+    assert agent.pool_fingerprint() != before
+    before = agent.pool_fingerprint()
+    agent.classifier.fingerprint = "another"
     assert agent.pool_fingerprint() != before
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from parlai.core.message import Message
 from processes import SAMPLE, parlai_command, succeeded
 from sample_models import evaluate, load, weights
 from tiny_generators import write_language_model
@@ -78,6 +79,16 @@ def test_encoder_states_project_base_states_and_classifier_features(model_file: 
     for place in range(int(mask.sum())):
         expected = linear.weight @ torch.cat([frozen[0, place], features]) + linear.bias
         torch.testing.assert_close(states[0, place], expected)
+
+
+def test_features_are_those_of_the_whole_context(model_file: Path) -> None:
+    agent = load(model_file)
+    for text in ("I failed my exam.", "I must tell my parents."):
+        message = agent.observe(Message({"text": text, "eval_labels": ["Oh no."], "episode_done": False}))
+        agent.self_observe(Message({"id": "agent", "text": "", "episode_done": False}))
+    [found] = agent.batchify([message]).features
+    context = "I failed my exam.\nOh no.\nI must tell my parents."
+    torch.testing.assert_close(found, agent.classifier.features([context])[0])
 
 
 def test_classifier_features_affect_the_loss(model_file: Path) -> None:

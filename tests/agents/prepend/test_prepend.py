@@ -56,11 +56,12 @@ def test_context_and_reply_start_with_their_own_labels(model_file: Path, classif
         assert tokens[0].tolist() == agent.dict.txt2vec(expected)
 
 
-def test_training_batch_has_labels_before_replies(model_file: Path, classifier: Path) -> None:
+@pytest.mark.parametrize("name", ["labels", "eval_labels"])
+def test_batch_has_labels_before_replies(model_file: Path, classifier: Path, name: str) -> None:
     agent = load(model_file)
-    batch = agent.batchify(observed(agent, EXAMPLE, {"text": "Hello.", "labels": ["Hi."]}))
+    batch = agent.batchify(observed(agent, *({"text": text, name: [text]} for text in (CONTEXT, "Hi."))))
     labelled = agent.dict.txt2vec(" ".join([*labels_of(classifier, "Hi.", 3, "paper"), "Hi."]))
-    assert batch.is_training
+    assert batch.is_training is (name == "labels")
     assert batch.label_vec[1].tolist()[: len(labelled)] == labelled
 
 
@@ -169,6 +170,13 @@ def test_labels_do_not_change_the_pool_size(model_file: Path) -> None:
 def test_label_options_change_the_pool_source(model_file: Path, change: dict[str, Any]) -> None:
     assert load(model_file)._pool_source() == load(model_file)._pool_source()
     assert load(model_file, **change)._pool_source() != load(model_file)._pool_source()
+
+
+def test_another_classifier_changes_the_pool_source(model_file: Path) -> None:
+    agent = load(model_file)
+    before = agent._pool_source()
+    agent.classifier.fingerprint = "another"
+    assert agent._pool_source() != before
 
 
 def test_evaluation_metrics_do_not_depend_on_batch_size(model_file: Path) -> None:

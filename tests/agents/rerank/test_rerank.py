@@ -193,6 +193,34 @@ def test_loss_ranks_true_reply_against_retrieved_negatives(model_file: Path) -> 
         assert loss.item() == pytest.approx(expected.item(), abs=1e-4)
 
 
+def test_no_label_of_an_example_with_several_is_a_negative(model_file: Path) -> None:
+    """The second message's reply is also right for the first one: only "Hm." is wrong for it."""
+    agent = load(model_file)
+    agent.model.eval()
+    agent._training_replies = ["Hm."]
+    labels = [["Well done!", "How great."], ["How great."]]
+    messages = [Message({"lines": ["I passed my exam!"], "labels": each}) for each in labels]
+    draw = random_of_step(agent.opt, agent._number_training_updates)
+    replies = [draw.choice(labels[0]), "Hm."]
+    scores = agent.retriever.encode_turns([["I passed my exam!"]])[0] @ agent.retriever.encode_texts([replies])[0].T
+    read = agent.logits([TextPair(("I passed my exam!",), reply) for reply in replies])[:, 0]
+    expected = -torch.log_softmax(read + scores, dim=0)[0]
+    assert agent._losses(messages)[0].item() == pytest.approx(expected.item(), abs=1e-4)
+
+
+def test_lists_of_several_messages_are_ranked_as_each_alone(model_file: Path) -> None:
+    """The shorter list's padding, which scores 0, is no reply, even if all others score less."""
+    agent = load(model_file)
+    pool = agent.retriever.pool().texts
+    encode = agent.retriever.encode_turns
+    agent.retriever.encode_turns = lambda turns: -encode(turns)
+    assert float((encode([["Hi."]]) @ agent.retriever.encode_texts([pool[:5]])[0].T).min()) > 0
+    lists = {"Hi.": pool[:5], "I passed my exam!": pool[:60]}
+    messages = [Message({"lines": [text], "label_candidates": texts}) for text, texts in lists.items()]
+    together = agent._rank(messages).text_candidates
+    assert together == [agent._rank([message]).text_candidates[0] for message in messages]
+
+
 def test_identical_replies_raise_option_error(model_file: Path) -> None:
     agent = load(model_file)
     agent._training_replies = ["Oh."]
