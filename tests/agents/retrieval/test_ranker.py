@@ -148,6 +148,16 @@ def test_validation_encodes_fixed_candidates_with_current_weights(tmp_path: Path
     torch.testing.assert_close(agent.fixed_candidate_encs, agent._encode_replies(agent.fixed_candidates))
 
 
+def test_inline_candidates_are_encoded_anew_after_a_step(model_file: Path) -> None:
+    agent = load(model_file, datatype="train", learningrate=0.1)
+    texts = ["Oh no.", "How great."]
+    before = agent.encode_texts([texts])[0]
+    agent.batch_act(observed(agent, *({"text": text, "labels": [text]} for text in texts)))
+    after = agent.encode_texts([texts])[0]
+    torch.testing.assert_close(after, agent._encode_replies(texts))
+    assert not torch.allclose(after, before)
+
+
 def test_fixed_candidates_allow_labels_outside_the_pool(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("parlai_empathy.agents.retrieval.ranker.warn_once", said.append)
