@@ -252,6 +252,16 @@ def test_true_reply_behind_a_hundred_others_has_a_rank(model_file: Path) -> None
     assert float(rank) == 120
 
 
+def test_rank_is_that_of_the_best_of_several_true_replies(model_file: Path) -> None:
+    agent = load(model_file)
+    message = Message({"lines": ["I lost my job."], "label_candidates": agent.retriever.pool().texts[:9]})
+    [ranked] = agent._rank([message]).text_candidates
+    message |= {"eval_labels": [ranked[6], ranked[2]], "fold": "test", "id": TASK["task"]}
+    agent._rank([message])
+    assert [float(value) for value in agent._local_metrics["rank"]] == [3]
+    assert [float(value) for value in agent._local_metrics["mrr"]] == pytest.approx([1 / 3])
+
+
 @pytest.mark.parametrize(("top", "expected"), [(4, 100), (110, 110)])
 def test_a_hundred_replies_of_the_pool_are_shown_or_all_that_are_reranked(
     model_file: Path, top: int, expected: int
