@@ -21,7 +21,7 @@ from parlai.core.torch_agent import Batch, TorchAgent
 from torch import Tensor
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
-from parlai_empathy.agent_kit.judging.frozen_classifier import HELP, FrozenClassifier
+from parlai_empathy.agent_kit.judging.frozen_classifier import HELP, PART, FrozenClassifier
 from parlai_empathy.agent_kit.options.common import check_choices, flag
 from parlai_empathy.errors import OptionError
 
@@ -129,8 +129,11 @@ class Prepend(TorchAgent):
         return dictionary
 
     def adapt_init_weights(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Extend the weights of ``--init-model``, whose vocabulary may lack words of the labels."""
-        return with_new_words(super().adapt_init_weights(weights), self.model.state_dict(), len(self.new_words))
+        """Extend the weights of ``--init-model``, whose vocabulary may lack words of the labels, or end with others."""
+        own, count = self.model.state_dict(), len(self.new_words)
+        if _labels_before(self.opt["init_model"]) != self.classifier.labels:
+            weights = without_label_words(weights, own, len(self.dict), count)
+        return with_new_words(super().adapt_init_weights(weights), own, count)
 
     def _check_room(self) -> None:
         """Check that texts still fit into the model after labels are added."""
@@ -164,6 +167,25 @@ def with_new_words(weights: Mapping[str, Tensor], own: Mapping[str, Tensor], cou
         else values
         for name, values in weights.items()
     }
+
+
+def without_label_words(
+    weights: Mapping[str, Tensor], own: Mapping[str, Tensor], words: int, count: int
+) -> dict[str, Tensor]:
+    """Cut the words of another classifier's labels from a model's weights: their places are now those of other words.
+
+    :param own: the weights of the model that loads them.
+    :param words: size of its vocabulary.
+    :param count: number of its last words, those of its labels.
+    """
+    tables = {name for name, values in own.items() if values.dim() == 2 and len(values) == words}
+    return {name: values[: words - count] if name in tables else values for name, values in weights.items()}
+
+
+def _labels_before(init_model: str) -> tuple[str, ...]:
+    """Return the labels that ``--init-model`` was trained with; none if it is no model of this kind."""
+    path = PART.copy_of(init_model)
+    return tuple(PART.options(path)["classes"]) if path.is_file() else ()
 
 
 def _gap(dictionary: DictionaryAgent) -> list[int]:

@@ -237,6 +237,22 @@ def test_init_model_with_fewer_words_is_extended(classifier: Path, tmp_path: Pat
     torch.testing.assert_close(new[: len(old)], old)
 
 
+def test_init_model_with_another_classifiers_labels_keeps_only_the_texts_words(
+    model_file: Path, classifier: Path, tmp_path: Path
+) -> None:
+    """Both classifiers have words that the texts lack, at the end of the vocabulary."""
+    other = train_classifier(tmp_path / "other", task="empathy:daily_dialog:Emotion", num_epochs=1)
+    path = train_base(
+        tmp_path / "model", "empathy:prepend", classifier=str(other), init_model=str(model_file), learningrate=0.0,
+        max_train_steps=1,
+    )  # fmt: skip
+    texts = len(load(model_file).dict) - len(load(model_file).new_words)
+    old, new = weights(model_file)["embedding.weight"], weights(path)["embedding.weight"]
+    assert texts < len(new) == len(load(path).dict) != len(old)
+    assert torch.equal(new[:texts], old[:texts])
+    assert not (new[texts:, None] == old[None, texts:]).all(dim=-1).any()
+
+
 def test_two_process_training_evaluates_and_stores_the_classifier(classifier: Path, tmp_path: Path) -> None:
     arguments = ("-m", "empathy:prepend", *SAMPLE, *TINY_SIZES, "-bs", "32", "--classifier", classifier, "-mf", "two")
     succeeded(parlai_command("multiprocessing_train", *arguments, "--distributed-world-size", "2", cwd=tmp_path))
