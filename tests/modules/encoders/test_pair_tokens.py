@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -93,12 +92,9 @@ def test_truncation_counts_tokens_not_characters() -> None:
     assert [place for place, token in enumerate(tokens) if token == "</s>"] == [7, 8, 15]
 
 
-def test_time_and_memory_grow_no_faster_than_the_texts(bert: Any) -> None:
-    """To join each part that is cut off from one text with each from the other takes much longer, and gigabytes."""
-    began = time.process_time()
-    tokens, segments = read(bert, "a b " * 3_000, "c d " * 3_000)
-    assert time.process_time() - began < 1
-    assert (tokens, segments) == read(bert, "a b " * 20, "c d " * 20)
+def test_much_longer_texts_are_cut_in_the_same_way(bert: Any) -> None:
+    """The tokenizer's own truncation would join each part cut off from one with each of the other: gigabytes here."""
+    assert read(bert, "a b " * 3_000, "c d " * 3_000) == read(bert, "a b " * 20, "c d " * 20)
 
 
 def test_empty_replies_are_encoded(bert: Any) -> None:
