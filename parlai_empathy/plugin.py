@@ -209,10 +209,10 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         missing_options.report_missing_task,
     ],
     "parlai.utils.distributed": [several_cpus.train_on_several_cpus],
-    "parlai.utils.world_logging": [output_folders.make_for_logs],
+    "parlai.utils.world_logging": [output_folders.make_for_logs, output_folders.check_for_logs],
     "parlai.scripts.eval_model": [
         output_folders.make_for_reports,
-        output_folders.report_missing_base,
+        output_folders.check_report,
         missing_options.check_evaluation,
     ],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],

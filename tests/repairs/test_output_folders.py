@@ -1,17 +1,22 @@
-"""An evaluation creates the missing folders of its output files, and does not fail at its end to name them."""
+"""An evaluation or chat creates the missing folders of its output files, and fails at once where it cannot."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from parlai.scripts import eval_model as eval_model_module
 from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.interactive import Interactive
+from parlai.scripts.self_chat import SelfChat
 from parlai_as_it_comes import source_of, unrepaired
 from tiny_parts import SIZES, TASK, train_base
 
+from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
 from parlai_empathy.errors import OptionError
 
 SHORT: dict[str, Any] = {**TASK, **SIZES, "model": "empathy:retrieval", "datatype": "test", "num_examples": 4}
@@ -55,6 +60,37 @@ def test_world_logs_are_written_to_missing_folder(layout: str) -> None:
     assert Path("out/deep/log.jsonl").stat().st_size > 0
 
 
+def test_read_only_folder_is_reported_before_the_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write anywhere
+    monkeypatch.setattr(RetrievalAgent, "batch_act", None)
+    with pytest.raises(OptionError, match=r"^--world-logs log cannot be written \(Permission denied\): name a file"):
+        evaluate(world_logs="log")
+    where = re.escape(os.path.abspath("out/report"))
+    with pytest.raises(OptionError, match=rf"^--report-filename {where} cannot be written \(Permission denied\)"):
+        evaluate(report_filename="out/report")
+
+
+def test_report_appended_to_model_name_is_checked_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    train_base(Path("model"))
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != Path.cwd())
+    with pytest.raises(OptionError, match=r"^--report-filename .*/model\.json cannot be written"):
+        EvalModel.main(**TASK, model_file="model", datatype="test", report_filename=".json")
+
+
+@pytest.mark.parametrize("command", [Interactive, SelfChat])
+def test_outfile_that_cannot_be_written_is_reported_before_the_chat(command: Any) -> None:
+    Path("busy").touch()
+    with pytest.raises(OptionError, match=r"^--outfile busy/chat cannot be written \(File exists\): name a file in "):
+        command.main(**TASK, model="empathy:in_context", lm_backend="echo", lm_cache="none", outfile="busy/chat")
+
+
+def test_writable_file_in_a_read_only_folder_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("report").touch()
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).is_file())  # such as /dev/stdout
+    evaluate(report_filename="report")
+    assert json.loads(Path("report").read_text())["report"]["exs"] >= 4
+
+
 def test_unrepaired_parlai_fails_to_write_to_missing_folder() -> None:
     with pytest.raises(FileNotFoundError):
         evaluate(unrepaired("parlai.scripts.eval_model"), report_filename="out/report.json")
@@ -62,6 +98,10 @@ def test_unrepaired_parlai_fails_to_write_to_missing_folder() -> None:
         unrepaired("parlai.utils.world_logging").WorldLogger({"log_keep_fields": "all"}).write(
             "out/log.txt", None, "parlai"
         )
+
+
+def test_unrepaired_parlai_does_not_check_where_it_will_write() -> None:
+    unrepaired("parlai.utils.world_logging").WorldLogger({"log_keep_fields": "all", "world_logs": __file__ + "/log"})
 
 
 def test_unrepaired_parlai_does_not_check_report_name_or_process() -> None:
