@@ -26,6 +26,7 @@ from parlai_empathy.repairs import (
     default_scheduler,
     delayed_nucleus_beam,
     end_of_training,
+    evaluation_batches,
     gpt2_cache,
     help_pages,
     interruption,
@@ -213,6 +214,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.scripts.eval_model": [
         output_folders.make_for_reports,
         output_folders.check_report,
+        evaluation_batches.tell_agents,
         missing_options.check_evaluation,
     ],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],

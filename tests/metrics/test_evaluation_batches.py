@@ -45,6 +45,12 @@ def test_other_evaluations_ignore_them(datatype: str) -> None:
     assert found({**OWN, "datatype": datatype}) == (16, "full")
 
 
+def test_other_evaluations_use_what_they_were_told() -> None:
+    told = {"evaluation_batchsize": 128, "evaluation_dynamic_batching": None}
+    assert found({**OWN, **told, "datatype": "test"}) == (128, None)
+    assert found({**OWN, **told, "datatype": "train"}) == (5, "batchsort")
+
+
 @pytest.mark.parametrize("own", [None, 0])
 def test_training_without_own_options_evaluates_as_it_trains(own: int | None) -> None:
     opt = {**OWN, "datatype": "train", "eval_batchsize": own, "eval_dynamic_batching": None}
