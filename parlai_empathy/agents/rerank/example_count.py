@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.teachers import create_task_agent_from_taskname
 
-from parlai_empathy.metrics.evaluation_batches import is_of_training
+from parlai_empathy.metrics.evaluation_batches import evaluation_batchsize, is_of_training
 
 
 def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
@@ -30,9 +31,10 @@ def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
 
 
 def _limit(opt: Mapping[str, Any], fold: str) -> int:
-    """Return the maximum number of examples that the options allow; 0 for all."""
+    """Return the maximum number of examples that the options allow, rounded up to whole batches; 0 for all."""
     if is_of_training(opt):
         most = opt.get("validation_max_exs") if fold == "valid" or opt.get("short_final_eval") else 0
     else:
         most = opt.get("num_examples")
-    return max(0, most or 0)
+    size = evaluation_batchsize(opt)
+    return max(0, math.ceil((most or 0) / size) * size)  # the evaluation ends with the batch that reaches the limit

@@ -38,8 +38,12 @@ def test_example_count_defaults_to_the_task_option() -> None:
     ("changes", "fold", "expected"),
     [
         ({"num_examples": 120}, "test", 120),
+        ({"num_examples": 100, "batchsize": 32}, "test", 128),
+        ({"num_examples": 100, "batchsize": 8, "evaluation_batchsize": 32}, "test", 128),
+        ({"num_examples": 130, "batchsize": 32}, "test", 142),
         ({"num_examples": 1000}, "test", 142),
         ({"datatype": "train", "validation_max_exs": 50}, "valid", 50),
+        ({"datatype": "train", "validation_max_exs": 50, "batchsize": 8, "eval_batchsize": 20}, "valid", 60),
         ({"datatype": "train", "validation_max_exs": 50}, "test", 142),
         ({"datatype": "train", "validation_max_exs": 50, "short_final_eval": True}, "test", 50),
         ({"datatype": "train", "num_examples": 5, "validation_max_exs": -1}, "valid", 133),
