@@ -178,6 +178,10 @@ class JudgeAgent(PairModelAgent):
             return self._judge(batch.observations)
         return self._rank(batch.observations)
 
+    def is_valid(self, obs: Message) -> bool:
+        """Whether there is anything to judge. If the message is empty, the last line is that of the turn before."""
+        return super().is_valid(obs) and (bool((obs.get("text") or "").strip()) or not self._is_judged(obs))
+
     def _is_judged(self, obs: Message) -> bool:
         """Whether the last line itself is judged; otherwise each candidate is judged as the last line."""
         in_chat = bool(self.opt.get("interactive_mode")) and not obs.get("label_candidates")

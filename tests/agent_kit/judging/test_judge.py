@@ -564,6 +564,27 @@ def test_empty_message_gets_no_answer(rater: Path, chooser: Path, text: str) -> 
         assert talk(load(path, interactive_mode=True), [text]) == [None]
 
 
+@pytest.mark.parametrize(
+    "message", [{"text": ""}, {"text": " \n"}, {"text": None}, {}]
+)  # the last: the end of the input
+def test_empty_message_within_a_chat_does_not_repeat_the_last_answer(
+    rater: Path, chooser: Path, message: dict[str, Any]
+) -> None:
+    for path in (rater, chooser):
+        agent = load(path, interactive_mode=True)
+        assert None not in talk(agent, ["how are you", "fine"])
+        agent.observe(Message({**message, "episode_done": False}))
+        assert agent.act().get("text") is None
+        assert None not in talk(agent, ["and you?"])
+
+
+def test_empty_message_within_a_conversation_has_its_candidates_ranked(chooser: Path) -> None:
+    agent = load(chooser)
+    agent.observe(Message({"text": "how are you", "episode_done": False}))
+    agent.observe(Message({"text": "", "label_candidates": ["fine", "it rains"], "episode_done": True}))
+    assert sorted(agent.act()["text_candidates"]) == ["fine", "it rains"]
+
+
 def test_empty_message_in_batch_leaves_others_answered(rater: Path) -> None:
     agent = load(rater)
     copies = [create_agent_from_shared(agent.share()) for _ in range(3)]
