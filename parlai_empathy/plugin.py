@@ -23,6 +23,7 @@ from parlai_empathy.errors import EmpathyError
 from parlai_empathy.prefix import PACKAGE, register_prefix
 from parlai_empathy.repairs import (
     background_workers,
+    chat_commands,
     default_scheduler,
     delayed_nucleus_beam,
     end_of_training,
@@ -203,6 +204,8 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         training_options.report_missing_metric,
         validation_metric.keep_the_lowest,
     ],
+    "parlai.scripts.interactive": [chat_commands.save_what_was_said],
+    "parlai.scripts.self_chat": [chat_commands.save_what_was_said, chat_commands.check_batchsize],
     "parlai.scripts.build_dict": [background_workers.build_dictionary_without_workers],
     "parlai.core.worlds": [
         background_workers.seed_workers,
@@ -210,6 +213,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         missing_options.report_missing_task,
     ],
     "parlai.utils.distributed": [several_cpus.train_on_several_cpus],
+    "parlai.utils.conversations": [output_folders.keep_numbers],
     "parlai.utils.world_logging": [output_folders.make_for_logs, output_folders.check_for_logs],
     "parlai.scripts.eval_model": [
         output_folders.make_for_reports,

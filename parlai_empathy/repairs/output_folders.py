@@ -1,4 +1,4 @@
-"""Files written at the end of an evaluation or chat: if their folder is missing ParlAI fails there, and loses them."""
+"""Files written at the end of an evaluation or chat: ParlAI fails there if their folder is missing, and loses them."""
 
 from __future__ import annotations
 
@@ -100,3 +100,19 @@ def make_for_logs(world_logging: Any) -> None:
         write(self, outfile)
 
     logger.write_parlai_format = write_in_folder
+
+
+def keep_numbers(conversations: Any) -> None:
+    """Keep the end of a log's name if it has a digit: ParlAI takes ``.7`` of ``t0.7`` for a file type to replace.
+
+    So the logs ``t0.7`` and ``t0.9`` would be one file, ``t0.jsonl``.
+    """
+    path_of = conversations.Conversations._get_path
+
+    @functools.wraps(path_of)
+    def _get_path(datapath: str) -> str:
+        ending = os.path.splitext(datapath)[1]
+        has_digit = any(map(str.isdigit, ending))
+        return str(path_of(f"{datapath}.jsonl" if has_digit else datapath))
+
+    conversations.Conversations._get_path = staticmethod(_get_path)

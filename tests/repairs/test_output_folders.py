@@ -108,3 +108,19 @@ def test_unrepaired_parlai_does_not_check_report_name_or_process() -> None:
     source = source_of("parlai.scripts.eval_model")
     assert "report_fname = opt['model_file'] + report_fname" in source
     assert "if not is_primary_worker:" in source  # the function, which is always true
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        *(("t0.7", "t0.7.jsonl"), ("run.v2", "run.v2.jsonl")),
+        *(("log", "log.jsonl"), ("log.txt", "log.jsonl"), ("t0.7.jsonl", "t0.7.jsonl")),
+    ],
+)
+def test_numbers_stay_part_of_log_names(name: str, file: str) -> None:
+    evaluate(world_logs=name)
+    assert {path.name for path in Path.cwd().iterdir()} >= {file, f"{Path(file).stem}.metadata"}
+
+
+def test_unrepaired_parlai_drops_numbers_from_log_names() -> None:
+    assert unrepaired("parlai.utils.conversations").Conversations._get_path("t0.7") == "t0.jsonl"
