@@ -33,8 +33,10 @@ def evaluated(opt: Opt, message: Mapping[str, Any]) -> int:
 def _limit(opt: Mapping[str, Any], fold: str) -> int:
     """Return the maximum number of examples that the options allow, rounded up to whole batches; 0 for all."""
     if is_of_training(opt):
-        most = opt.get("validation_max_exs") if fold == "valid" or opt.get("short_final_eval") else 0
+        is_limited = fold == "valid" or opt.get("short_final_eval")
+        tasks = (opt.get("evaltask") or opt["task"]).split(",")
+        most = (opt.get("validation_max_exs") or 0) / len(tasks) if is_limited else 0
     else:
-        most = opt.get("num_examples")
+        most = opt.get("num_examples") or 0
     size = evaluation_batchsize(opt)
-    return max(0, math.ceil((most or 0) / size) * size)  # the evaluation ends with the batch that reaches the limit
+    return max(0, math.ceil(most / size) * size)  # the evaluation ends with the batch that reaches the limit

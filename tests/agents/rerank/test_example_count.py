@@ -47,6 +47,9 @@ def test_example_count_defaults_to_the_task_option() -> None:
         ({"datatype": "train", "validation_max_exs": 50}, "test", 142),
         ({"datatype": "train", "validation_max_exs": 50, "short_final_eval": True}, "test", 50),
         ({"datatype": "train", "num_examples": 5, "validation_max_exs": -1}, "valid", 133),
+        # A training divides its limit among its tasks.
+        ({"datatype": "train", "validation_max_exs": 50, "task": f"{TASK}:Speaker,{TASK}"}, "valid", 25),
+        ({"datatype": "train", "validation_max_exs": 50, "evaltask": f"{TASK}:Speaker,{TASK}"}, "valid", 25),
     ],
 )
 def test_example_count_is_limited_by_evaluation_options(changes: dict[str, Any], fold: str, expected: int) -> None:
