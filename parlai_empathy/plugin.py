@@ -23,8 +23,6 @@ from parlai_empathy.errors import EmpathyError
 from parlai_empathy.prefix import PACKAGE, register_prefix
 from parlai_empathy.repairs import (
     background_workers,
-    chat_commands,
-    default_scheduler,
     delayed_nucleus_beam,
     end_of_training,
     evaluation_batches,
@@ -188,7 +186,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         learning_rate.use_given_rate,
         learning_rate.resume_at_same_rate,
     ],
-    "parlai.nn.lr_scheduler": [default_scheduler.reduce_on_plateau],
+    "parlai.nn.lr_scheduler": [learning_rate.reduce_on_plateau],
     "parlai.scripts.train_model": [
         resumed_training.keep_best_model,
         resumed_training.forget_other_measure,
@@ -204,8 +202,8 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         training_options.report_missing_metric,
         validation_metric.keep_the_lowest,
     ],
-    "parlai.scripts.interactive": [chat_commands.save_what_was_said],
-    "parlai.scripts.self_chat": [chat_commands.save_what_was_said, chat_commands.check_batchsize],
+    "parlai.scripts.interactive": [interruption.save_what_was_said],
+    "parlai.scripts.self_chat": [interruption.save_what_was_said, missing_options.check_self_chat],
     "parlai.scripts.build_dict": [background_workers.build_dictionary_without_workers],
     "parlai.core.worlds": [
         background_workers.seed_workers,

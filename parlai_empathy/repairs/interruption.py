@@ -1,7 +1,10 @@
-"""Ctrl-C or SIGTERM in a training: ParlAI stops amid a step and loses what it learnt since the last save."""
+"""Ctrl-C or SIGTERM in a training, and Ctrl-C in a chat: ParlAI stops amid a step and loses what it learnt since the
+last save, or what was said, since it writes ``--outfile`` only at the regular end.
+"""
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import signal
@@ -95,3 +98,47 @@ def _save(loop: Any, train_model: Any) -> None:
     train_model.logging.info(
         f"Saved after {loop._train_steps} steps in {file}.checkpoint: the same command resumes from there"
     )
+
+
+def save_what_was_said(script: Any) -> None:
+    """Let the command of the module write its log also if it is interrupted, unless nothing was said.
+
+    :param script: ``parlai.scripts.interactive`` or ``parlai.scripts.self_chat``.
+    """
+    name = script.__name__.rpartition(".")[2]
+    chat, make_world, begun = getattr(script, name), script.create_task, {}
+
+    class Logger(script.WorldLogger):
+        """ParlAI's logger, known to the command that wraps it."""
+
+        def __init__(self, opt: Any) -> None:
+            super().__init__(opt)
+            begun["logger"] = self
+
+    @functools.wraps(make_world)
+    def create_task(*args: Any, **kwargs: Any) -> Any:
+        begun["world"] = make_world(*args, **kwargs)
+        return begun["world"]
+
+    @functools.wraps(chat)
+    def saved_chat(opt: Any) -> Any:
+        begun.clear()
+        try:
+            return chat(opt)
+        except KeyboardInterrupt:
+            if opt.get("outfile") and len(begun) == 2:
+                _save_chat(opt, **begun)
+            raise
+
+    script.WorldLogger, script.create_task = Logger, create_task
+    setattr(script, name, saved_chat)
+
+
+def _save_chat(opt: Any, logger: Any, world: Any) -> None:
+    logger.reset()  # the last conversation may be unfinished
+    if not any(logger.get_logs()):
+        return
+    if opt["save_format"] == "conversations" and hasattr(world, "write"):  # as ParlAI does at the end
+        world.write(logger, opt["outfile"])
+    else:
+        logger.write(opt["outfile"], world, opt["save_format"])

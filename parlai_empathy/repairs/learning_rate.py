@@ -1,12 +1,26 @@
-"""The learning rate of a resumed training. ParlAI ignores a new ``--learningrate``, and with a schedule takes one step
-at the highest rate.
+"""Learning rates. torch removed the argument ``verbose`` of ``ReduceLROnPlateau``, ParlAI's default schedule; and a
+resumed training ignores a new ``--learningrate``, and with a schedule takes one step at the highest rate.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
+
+
+def reduce_on_plateau(lr_scheduler: ModuleType) -> None:
+    """Create ParlAI's default scheduler without the argument that torch removed."""
+    from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+    def __init__(
+        self: Any, optimizer: Any, patience: int, decay: float, warmup_updates: int, warmup_rate: float
+    ) -> None:
+        lr_scheduler.ParlAILRScheduler.__init__(self, warmup_updates, warmup_rate)
+        self.scheduler = ReduceLROnPlateau(optimizer, "min", factor=decay, patience=patience)
+
+    lr_scheduler.ReduceOnPlateauLRScheduler.__init__ = __init__
 
 
 def use_given_rate(torch_agent: Any) -> None:

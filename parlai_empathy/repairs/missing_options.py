@@ -42,6 +42,22 @@ def check_evaluation(eval_model: Any) -> None:
     eval_model.eval_model = evaluate_task
 
 
+def check_self_chat(self_chat: Any) -> None:
+    """Check before a self-chat that it has no batches, which ParlAI asserts once it has begun."""
+    chat = self_chat.self_chat
+
+    @functools.wraps(chat)
+    def one_at_a_time(opt: Any) -> Any:
+        if opt.get("batchsize", 1) != 1:
+            raise OptionError(
+                f"--batchsize {opt['batchsize']}: self_chat has one conversation at a time; leave it out, and use "
+                "--num-self-chats for more"
+            )
+        return chat(opt)
+
+    self_chat.self_chat = one_at_a_time
+
+
 def report_missing_model(agents: Any) -> None:
     """Check for ``--model`` or ``--model-file`` where an agent is created."""
     make = agents.create_agent

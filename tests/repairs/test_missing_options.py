@@ -13,6 +13,7 @@ from parlai.scripts.display_data import DisplayData
 from parlai.scripts.display_model import DisplayModel
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
+from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 from parlai_as_it_comes import source_of
 from tiny_parts import SIZES, TASK
@@ -36,6 +37,11 @@ def test_missing_task_raises_option_error(command: Any, options: dict[str, Any],
         options = {**options, "model_file": str(tmp_path / "m")}
     with pytest.raises(OptionError, match=r"^--task is missing: name the data, such as -t empathy:empathetic_dial"):
         command.main(**options)
+
+
+def test_self_chat_refuses_batches() -> None:
+    with pytest.raises(OptionError, match=r"^--batchsize 2: self_chat has one conversation at a time; leave it out, "):
+        SelfChat.main(model="empathy:in_context", lm_backend="echo", lm_cache="none", loglevel="error", batchsize=2)
 
 
 @pytest.mark.parametrize("datatype", ["train", "train:stream", "train:ordered"])
@@ -76,6 +82,7 @@ def test_unrepaired_parlai_raises_generic_errors() -> None:
     assert "mutators = [MUTATOR_REGISTRY[name] for name in names]" in source_of("parlai.core.mutators")
     assert "tasks = opt['task'].split(',')" in source_of("parlai.scripts.eval_model")
     assert "raise ValueError(\n            'You should use --datatype" in source_of("parlai.scripts.eval_model")
+    assert "assert bsz == 1" in source_of("parlai.scripts.self_chat")
     assert "            opt[key] = value\n        else:\n            task.append(f)" in source_of(
         "parlai.core.teachers"
     )

@@ -1,4 +1,4 @@
-"""An interrupted chat keeps what was said, and a self-chat refuses batches."""
+"""A chat or self-chat that is interrupted keeps what was said."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from parlai.core.opt import Opt
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.self_chat import SelfChat
 from parlai_as_it_comes import unrepaired
 
 from parlai_empathy.agents.in_context.in_context import InContextAgent
-from parlai_empathy.errors import OptionError
 
 ECHO: dict[str, Any] = {"model": "empathy:in_context", "lm_backend": "echo", "lm_cache": "none", "loglevel": "error"}
 
@@ -88,19 +86,7 @@ def test_interrupted_chat_without_outfile_saves_nothing(monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_self_chat_refuses_batches() -> None:
-    with pytest.raises(OptionError, match=r"^--batchsize 2: self_chat has one conversation at a time; leave it out, "):
-        SelfChat.main(**ECHO, batchsize=2)
-
-
 def test_unrepaired_chat_loses_its_conversations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     type_lines(monkeypatch, "I won!")
     chat(tmp_path / "chat.jsonl", unrepaired("parlai.scripts.interactive").Interactive)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_unrepaired_self_chat_asserts_that_there_are_no_batches() -> None:
-    with pytest.raises(AssertionError, match="Batch size"):
-        unrepaired("parlai.scripts.self_chat")._run_self_chat_episode(
-            Opt({"batchsize": 2, "selfchat_max_turns": 2}), None, None
-        )
