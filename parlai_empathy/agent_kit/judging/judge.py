@@ -79,7 +79,7 @@ class JudgeAgent(PairModelAgent):
         options = f"{self.opt['init_model']}.opt"
         theirs = Opt.load(options) if is_file(options) else {}
         classes = theirs.get("classes") or []
-        if not self.classes or not classes or {self.opt["loss"], theirs["loss"]} != {"ce"}:
+        if not self.classes or not classes or {self.opt["loss"], theirs.get("loss")} != {"ce"}:
             return weights
         if sorted(classes) != sorted(self.classes):
             return {name: values for name, values in weights.items() if not name.startswith("head.")}
