@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,13 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
         if not isinstance(opt, dict) or not isinstance(opt["model"], str):
             raise TypeError("expected options in JSON, including an agent's name")
     return Opt(opt)
+
+
+def described(model_file: str) -> str:
+    """Return a model's path and agent, for errors, as ``-m`` may name another; the path alone if none can be read."""
+    with suppress(ModelFileError):
+        return f"{model_file}, a model of {model_options(model_file)['model']},"
+    return model_file
 
 
 def task_option(opt: Mapping[str, Any], option: str) -> Any:

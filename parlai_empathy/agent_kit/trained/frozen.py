@@ -17,7 +17,7 @@ from parlai.core.opt import Opt
 from parlai.utils.distributed import is_primary_worker
 
 from parlai_empathy.agent_kit.options.common import flag
-from parlai_empathy.agent_kit.trained.agent import agent_class, load_agent, model_options, model_path
+from parlai_empathy.agent_kit.trained.agent import agent_class, described, load_agent, model_options, model_path
 from parlai_empathy.agent_kit.trained.weights import read_model
 from parlai_empathy.errors import ModelFileError, OptionError
 from parlai_empathy.files.text_file import is_file
@@ -80,7 +80,10 @@ class FrozenPart:
         """
         copy = self.copy_of(opt["model_file"])
         if not copy.is_file():
-            raise ModelFileError(f"{begun} needs {copy}, which is missing: fetch it from where the model came from")
+            raise ModelFileError(
+                f"{described(begun)} needs {copy}, which is missing: fetch it from where the model came from, or leave "
+                "-m out if it names another agent"
+            )
         named = opt.get(self.option)
         saved = Opt.load(f"{begun}.opt").get(self.option) if is_file(f"{begun}.opt") else named
         if named and named != saved and not self._is_copied(model_path(named, opt.get("datapath")), copy):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from parlai_empathy.agent_kit.trained.agent import described
 from parlai_empathy.errors import ModelFileError
 from parlai_empathy.files.text_file import is_file
 
@@ -53,8 +54,10 @@ def load_model(path: str, load_weights: Callable[[dict[str, Any]], object]) -> d
     except ModelFileError:
         raise
     except Exception as error:  # of whatever kind the loading function raises
-        where = f"{path} does not fit its options or dictionary ({path}.opt, {path}.dict) or this command's options"
-        raise ModelFileError(f"{where}: {_reason(error)}") from error
+        raise ModelFileError(
+            f"{described(path)} does not fit its options or dictionary ({path}.opt, {path}.dict) or this command's "
+            f"options: {_reason(error)}"
+        ) from error
     return states
 
 

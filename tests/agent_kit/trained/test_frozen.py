@@ -179,7 +179,9 @@ def test_missing_copy_raises_model_file_error(models: Path, tmp_path: Path) -> N
     shutil.rmtree(tmp_path / "new.classifier")
     error = failure(opt)
     assert isinstance(error, ModelFileError)
-    assert str(tmp_path / "new.classifier" / "model") in str(error)
+    assert f"{tmp_path / 'new'} needs {tmp_path / 'new.classifier' / 'model'}, which is missing" in str(error)
+    Opt({"model": "empathy:retrieval"}).save(str(tmp_path / "new.opt"))
+    assert f"{tmp_path / 'new'}, a model of empathy:retrieval, needs" in str(failure(opt))
 
 
 def test_stale_copy_without_its_model_is_replaced(models: Path, tmp_path: Path) -> None:

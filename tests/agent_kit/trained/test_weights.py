@@ -90,6 +90,8 @@ def test_weights_of_another_size_do_not_fit_the_options(tmp_path: Path) -> None:
     torch.save({"model": Net(body=4).state_dict()}, path := tmp_path / "model")
     its = rf"its options or dictionary \({path}\.opt, {path}\.dict\)"
     assert re.fullmatch(rf"{path} does not fit {its} or this command's options: size mismatch .*", refusal(path))
+    Path(f"{path}.opt").write_text('{"model": "empathy:prepend"}')
+    assert refusal(path).startswith(f"{path}, a model of empathy:prepend, does not fit its options or dictionary")
 
 
 @pytest.mark.parametrize("content", [{"weights": 1}, [1], None])
