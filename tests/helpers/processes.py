@@ -41,10 +41,15 @@ def run(
 
 
 def start(command: Sequence[str | Path], cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """Start ``command`` as the leader of a new process group."""
+    """Start ``command`` as the leader of a new process group.
+
+    The running interpreter imports the package that this process tests, whichever is installed; pip sees only what is.
+    """
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "EMPATHY_", "SLURM_"))
     }
+    if command[0] == sys.executable and "pip" not in command:
+        inherited["PYTHONPATH"] = str(REPOSITORY)
     return subprocess.Popen(
         [str(part) for part in command],
         cwd=cwd,
