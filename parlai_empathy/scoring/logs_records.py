@@ -108,7 +108,7 @@ def _warn_of_names(names: Iterable[str], path: Path) -> None:
 
 def _unpacked(column: str, text: str, where: str) -> Any:
     """Return a column's value: a list, if it may be one and is written so; None for an empty field but the reply."""
-    if column in ("context", "references") and text.lstrip().startswith("["):
+    if column in ("context", "reference", "references") and text.lstrip().startswith("["):
         found = _json_list(text) or _python_list(text.strip())
         if found is None and _LIST.match(text):
             raise DataError(f"{where}: {column} is {text[:40]!r}, expected a list of texts as JSON or Python writes it")
