@@ -90,7 +90,7 @@ def read_csv(lines: Lines, path: Path, delimiter: str) -> Iterator[LoggedReply]:
 
 def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
     if "reply" not in header:
-        found = ", ".join(header)[:160] or "nothing"
+        found = " ".join(", ".join(header).split())[:160] or "nothing"  # a cell may have line breaks
         mark = "tabs" if delimiter == "\t" else "commas"
         raise DataError(f"{path}, line 1: no column reply; found: {found}; expected {_NAMES}, separated by {mark}")
     if twice := [name for name in _FIELDS if header.count(name) > 1]:

@@ -198,6 +198,7 @@ def test_blank_rows_after_the_last_are_left_out() -> None:
         ("answer,context\na,b\n", "log, line 1: no column reply; found: answer, context; expected reply"),
         ("reply;context\na;b\n", "log, line 1: no column reply; found: reply;context; expected reply"),
         ("reply;context\na;b\n", "item, no_answer, separated by commas"),
+        ('"My cat\nran away",b\n', "log, line 1: no column reply; found: My cat ran away, b; expected reply"),
         ("context,reply,reply\na,b,c\n", "log, line 1: the header names reply more than once: rename the others"),
         ("reply,context\na\n", "log, line 2: more or fewer fields than the header's 2"),
         ("reply,context\na,b,c\n", "log, line 2: more or fewer fields than the header's 2"),
