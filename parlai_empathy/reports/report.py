@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,15 +66,10 @@ class Report:
         :raises OptionError: if the folder cannot be written to.
         """
         folder = user_path(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with own_turn(folder), own_folder(folder, "report") as unfinished:
-                files = self._write(unfinished)
-                remove_previous(folder)
-                _move(files, unfinished, folder)
-        except OSError as error:
-            advice = remedy(error, "name another folder")
-            raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): {advice}") from error
+        with _made(folder), own_turn(folder), own_folder(folder, "report") as unfinished:
+            files = self._write(unfinished)
+            remove_previous(folder)
+            _move(files, unfinished, folder)
 
     def _write(self, folder: Path) -> list[str]:
         """Write all files, and return their paths in the folder."""
@@ -105,6 +101,27 @@ class Report:
     def _page(self, with_plots: bool) -> str:
         images = [(plot.title, drawing(plot, "svg")) for plot in self.plots] if with_plots else []
         return page(self.title, self.tables, images)
+
+
+def check_folder(folder: str | Path) -> None:
+    """Check that a report can be saved to a folder, which is made; call it before the work that a failure would lose.
+
+    :raises OptionError: if the folder cannot be written to.
+    """
+    folder = user_path(folder)
+    with _made(folder), own_folder(folder, "report"):
+        pass
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make the folder, and raise :class:`OptionError` if it cannot be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        advice = remedy(error, "name another folder")
+        raise OptionError(f"--out {folder} cannot be written to ({error.strerror}): {advice}") from error
 
 
 def _move(files: Sequence[str], source: Path, target: Path) -> None:

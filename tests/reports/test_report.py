@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from PIL import Image
 from parlai_empathy.errors import OptionError
 from parlai_empathy.reports.cells import Cell, PValue
 from parlai_empathy.reports.plots import Bars, Intervals
-from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.report import Report, check_folder
 from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
 
@@ -132,10 +132,16 @@ def test_report_is_saved_without_plots_if_matplotlib_is_missing(
     ("out", "reason"),
     [("file", "File exists"), ("file/below", "Not a directory"), ("x" * 300, "File name too long")],
 )
-def test_unwritable_folder_raises(tmp_path: Path, out: str, reason: str) -> None:
+@pytest.mark.parametrize("write", [Report("r", [TABLE]).save, check_folder])
+def test_unwritable_folder_raises(tmp_path: Path, out: str, reason: str, write: Callable[[Path], None]) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OptionError, match=re.escape(f" cannot be written to ({reason}): name another folder")):
-        Report("r", [TABLE]).save(tmp_path / out)
+        write(tmp_path / out)
+
+
+def test_folder_that_can_be_written_to_is_made_and_left_empty(tmp_path: Path) -> None:
+    check_folder(tmp_path / "new" / "one")
+    assert list((tmp_path / "new" / "one").iterdir()) == []
 
 
 @pytest.mark.parametrize(

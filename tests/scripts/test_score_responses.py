@@ -19,6 +19,7 @@ from tiny_judge import train_judge, write_bert
 from parlai_empathy.errors import DataError, ModelFileError, NotComputableError, OptionError
 from parlai_empathy.reports.report import Report
 from parlai_empathy.scoring.names import ENDEX, MODELS, TITLES
+from parlai_empathy.scripts.runs import reply_scores
 from parlai_empathy.scripts.score_responses import ScoreResponses
 
 BLOCKS = """\
@@ -269,6 +270,17 @@ def test_command_line_errors_are_one_line(tmp_path: Path) -> None:
     assert result.returncode != 0
     assert "Traceback" not in result.stderr
     assert result.stderr.strip().splitlines()[-1].endswith("is the file truncated?")
+
+
+def test_unwritable_out_folder_ends_the_command_before_anything_is_scored(
+    blocks: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply_scores, "score_systems", lambda *_: pytest.fail("the scores would be lost"))
+    with pytest.raises(
+        OptionError, match=rf"^--out {blocks} cannot be written to \(File exists\): name another folder$"
+    ):
+        score(blocks, out=str(blocks))
+    assert not capsys.readouterr().out
 
 
 def test_log_without_usable_replies_is_not_computable(tmp_path: Path) -> None:

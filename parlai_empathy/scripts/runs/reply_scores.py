@@ -11,7 +11,7 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.analysis.exclusions import included
 from parlai_empathy.rating.ratings_file import by_question, ratings_of
 from parlai_empathy.reports import responses
-from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.report import Report, check_folder
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.logs import read_replies_log
 from parlai_empathy.scoring.names import ENDEX, MODELS, REPLY_METRICS, TITLES
@@ -40,6 +40,8 @@ def response_report(
     metrics, left_out = reply_metrics(opt["metrics"], _needs(opt))
     for text in left_out:
         logging.info(f"left out: {text}")
+    if opt.get("out"):
+        check_folder(opt["out"])  # a language model may take hours for what follows
     scores = score_systems(systems, metrics)
     if not any(one.scores for one in scores):
         raise OptionError(
