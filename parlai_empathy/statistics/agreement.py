@@ -48,8 +48,8 @@ class Agreement(NamedTuple):
     """A measure of agreement with its confidence interval.
 
     :param value: 1 for perfect agreement, 0 for chance level, below 0 for less; None if not computable.
-    :param low: the lower end of the 95 % bootstrap interval; None if not computable, as for a single item, or
-        if all resamples give the same value, as for perfect agreement.
+    :param low: the lower end of the 95 % bootstrap interval; None if not computable, as for a single item, if
+        all resamples give the same value, as for perfect agreement, or if most of them are of equal ratings.
     :param high: its upper end; None if not computable.
     :param signature: how these numbers were computed.
     :param reason: why they are not computable; None if they are.
@@ -216,7 +216,8 @@ def _with_interval(
 ) -> tuple[float, float | None, float | None]:
     """Return the value over all items, and both ends of its 95 % bootstrap interval.
 
-    They are None for a single item, and if all resamples give the same value, which would look certain.
+    They are None for a single item, if all resamples give the same value, which would look certain, and if too few
+    resamples have a value: that of all items is known anyway.
     """
 
     def value_of(drawn: Places) -> float:
@@ -225,9 +226,8 @@ def _with_interval(
     value = measure(pairs.table())
     if pairs.n < 2:  # resampling it always gives the same
         return value, None, None
-    drawn = bootstrap(value_of, pairs.n, resamples, seed)
     with suppress(NotComputableError):
-        return value, *interval_of(drawn, pairs.n, of_means=False)
+        return value, *interval_of(bootstrap(value_of, pairs.n, resamples, seed), pairs.n, of_means=False)
     return value, None, None
 
 
