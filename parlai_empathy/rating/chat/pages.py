@@ -347,7 +347,8 @@ def _gone() -> Refusal:
     return Refusal(
         409,
         "This conversation has ended",
-        "Perhaps you have begun another conversation in another tab. What was said is kept. Go to the beginning.",
+        "Perhaps you have begun another one in another tab, or the study has changed meanwhile. What was said is kept. "
+        "Go to the beginning.",
     )
 
 

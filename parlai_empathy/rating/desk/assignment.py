@@ -4,8 +4,9 @@ Guarantees:
 
 - No rater is given the same subject twice: neither the same item, nor another system's reply in the same context. (A
   ``UNIQUE`` constraint of the table enforces it.) There are two exceptions. An assignment that timed out can return to
-  its own rater, as the same assignment, if nobody else has taken the item. A rater who has given back all their chats
-  and judged none can talk with one of those models again, in a new assignment.
+  its own rater, as the same assignment, if nobody else has taken the item. A rater who has answered nothing and for
+  whom nothing else is left can get what they have given back (chats only) or what a new version of the study has
+  interrupted, in a new assignment.
 - No item is answered by more raters than its quota.
 - Each of a rater's items comes from a different system, as far as there are enough systems. Among the systems that the
   rater has seen least, the one with the fewest ratings comes first (Rashkin et al. 2019, section 5.2: ten items, each
@@ -152,10 +153,8 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
     is_due = _checks(found) < sum(place <= number for place in check_places(study, rater, total))
     if is_due and (item or number > 1):  # nobody starts just for a check
         item = _pick(t, study, rater, found, draw, is_check=True) or item
-    if item is None and study.kind == "chat" and number == 1 and found.count(BACK):
-        # Models that were down must not lock a rater out. A rater who has judged a chat can finish without them.
-        _reoffer_given_back(t, study, rater)
-        item = _pick(t, study, rater, found, draw, is_check=False)
+    if item is None and number == 1:
+        item = _pick_again(t, study, rater, found, draw)
     if item is None:
         return None
     side = _side(found, item["arm"]) if _swaps(study) else 0
@@ -176,10 +175,19 @@ def assign(t: Transaction, study: Study, rater: str, found: Standing, total: int
     return {**item, **row}
 
 
-def _reoffer_given_back(t: Transaction, study: Study, rater: str) -> None:
-    """Make the subjects that a rater has given back available to them once more."""
-    sql = "UPDATE rating_assignments SET subject = id WHERE study = :study AND rater = :rater AND state = 'back'"
-    t.send(sql, study=study.name, rater=rater)
+def _pick_again(t: Transaction, study: Study, rater: str, found: Standing, draw: random.Random) -> Row | None:
+    """An item whose subject the rater has had before, for one who has answered nothing and for whom nothing is left.
+
+    Models that were down, or a new version of the study that came in between, must not lock a rater out. A rater who
+    has answered something can finish without them.
+    """
+    given_back = ["state = 'back'"] if study.kind == "chat" else []
+    for which in (*given_back, "state = 'late' AND version <> :version"):
+        sql = f"UPDATE rating_assignments SET subject = id WHERE study = :study AND rater = :rater AND {which}"
+        t.send(sql, study=study.name, rater=rater, version=study.version)
+        if item := _pick(t, study, rater, found, draw, is_check=False):
+            return item
+    return None
 
 
 def check_places(study: Study, rater: str, total: int) -> frozenset[int]:

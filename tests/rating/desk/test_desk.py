@@ -515,6 +515,22 @@ def test_changed_study_needs_new_version_flag(store: Store, study_of: Make, writ
         Desk(store, old.study, clock)
 
 
+def test_rater_whose_only_item_a_new_version_interrupted_gets_it_again(
+    store: Store, study_of: Make, write_log: Log, clock: Clock
+) -> None:
+    """Whoever has answered something can finish without it; others would be told that the study is full."""
+    log = write_log("A", 1)
+    old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
+    interrupted = handed(old, "a")
+    new = Desk(store, study_of(LIKERT, systems={"A": log}, title="Herons!"), clock, new_version=True)
+    found = handed(new, "a")
+    assert (found.id != interrupted.id, found.item) == (True, interrupted.item)
+    assert new.answer(interrupted.id, "a", LIKED) is Outcome.TOO_LATE
+    assert new.answer(found.id, "a", LIKED) is Outcome.STORED
+    assert new.next_item("a") is Nothing.DONE
+    assert new.next_item("b") is Nothing.COMPLETE
+
+
 def test_former_version_can_no_longer_write(store: Store, study_of: Make, write_log: Log, clock: Clock) -> None:
     log = write_log("A", 3)
     old = Desk(store, study_of(LIKERT, systems={"A": log}), clock)
@@ -651,6 +667,19 @@ def test_model_met_in_former_version_is_not_met_again(chats: Desk, clock: Clock)
         found = handed(new, "a")
         assert found.item.system != first.item.system
         new.give_back(found.id, "a")
+
+
+def test_rater_whose_only_model_was_met_in_former_version_meets_it_again(chats: Desk, clock: Clock) -> None:
+    study = dataclasses.replace(chats.study, name="cranes", models=chats.study.models[:1], items_per_rater=1)
+    old = Desk(chats.store, study, clock)
+    first = handed(old, "a")
+    old.say(first.id, "a", 1, "rater", "Hello")
+    for title in ("Cranes!", "Cranes!!"):
+        new = Desk(chats.store, dataclasses.replace(study, title=title), clock, new_version=True)
+        found = handed(new, "a")
+        assert (found.item.system, new.messages(found.id, "a")) == ("M", [])
+    assert new.answer(found.id, "a", LIKED) is Outcome.STORED
+    assert (new.next_item("a"), new.progress("a")) == (Nothing.DONE, Progress(1, 1))
 
 
 def test_chat_of_former_version_can_no_longer_be_marked(chats: Desk, clock: Clock) -> None:
