@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from parlai_empathy.rating.collecting import meetings
-from parlai_empathy.rating.collecting.collection import Collection
+from parlai_empathy.rating.collecting.collection import OVER, Collection
 from parlai_empathy.rating.collecting.meeting import TALKS, Duty
 from parlai_empathy.rating.collecting.meetings import Met
 from parlai_empathy.rating.collecting.place import Place, Stage
@@ -57,8 +57,8 @@ class Lobby:
     def place(self, rater: str) -> Place:
         """Return somebody's place.
 
-        Before that, whatever is due is done: the next conversation begins, or the meeting breaks off because it was
-        silent for too long or one of the two is excluded.
+        Before that, whatever is due is done: a conversation that the study no longer allows to go on ends, the next one
+        begins, or the meeting breaks off because it was silent for too long or one of the two is excluded.
         """
         with self._store.reading() as t:
             if not self._is_due(self._met(t, rater), rater):
@@ -139,7 +139,8 @@ class Lobby:
         """Break off all meetings whose time is over, even if nobody has their pages open."""
         with self.collection.desk.writing() as t:
             for met in meetings.under_way(t, self.collection):
-                self._end_if_deserted(t, met)
+                if deserters := self._deserters(met):
+                    meetings.break_off(t, self.collection, met, deserters)
 
     def waiting(self, t: Transaction) -> int:
         """Return how many people are in the waiting room, within a transaction."""
@@ -174,21 +175,19 @@ class Lobby:
     def _is_due(self, met: Met | None, rater: str) -> bool:
         if met is None or not met.is_open:
             return False
-        return bool(self._deserters(met)) or met.meeting.duty(rater) is Duty.BEGIN
+        return bool(self._deserters(met)) or met.meeting.full is not None or met.meeting.duty(rater) is Duty.BEGIN
 
     def _move_on(self, t: Transaction, rater: str) -> None:
         """Do what is due, unless it has been done meanwhile."""
         met = self._met(t, rater)
         if met is None or not met.is_open:
             return
-        if met.meeting.duty(rater) is Duty.BEGIN and not self._deserters(met):
-            meetings.begin_next(t, self.collection, met)
-        else:
-            self._end_if_deserted(t, met)
-
-    def _end_if_deserted(self, t: Transaction, met: Met) -> None:
         if deserters := self._deserters(met):
             meetings.break_off(t, self.collection, met, deserters)
+        elif full := met.meeting.full:
+            self.collection.close(t, full.id, OVER)
+        elif met.meeting.duty(rater) is Duty.BEGIN:
+            meetings.begin_next(t, self.collection, met)
 
     def _deserters(self, met: Met) -> tuple[str, ...]:
         """Return the people because of whom a meeting must break off; none when both conversations are complete."""

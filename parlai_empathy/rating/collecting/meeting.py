@@ -86,6 +86,15 @@ class Meeting:
         """The number of complete conversations."""
         return sum(talk.is_over for talk in self.talks)
 
+    @property
+    def full(self) -> Conversation | None:
+        """The conversation in progress that already has as many turns as the study allows; None if there is none.
+
+        The last turn ends a conversation, unless the study allowed more when that turn was written.
+        """
+        most, under_way = self.study.most_turns, (talk for talk in self.talks if not talk.is_over)
+        return None if self.is_broken else next((talk for talk in under_way if len(talk.messages) >= most), None)
+
     def can_end(self, talk: Conversation) -> bool:
         """Whether a conversation is in progress and long enough to be ended."""
         return not talk.is_over and not self.is_broken and len(talk.messages) >= self.study.least_turns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -299,6 +300,19 @@ def test_restart_resets_the_silence_timeout(lobby: Lobby, clock: Clock) -> None:
     assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
     clock.now += 1
     assert stages(lobby, *"ab") == [Stage.BROKEN, Stage.BROKEN]
+
+
+def test_conversation_ends_that_a_new_version_no_longer_lets_go_on(lobby: Lobby, clock: Clock) -> None:
+    meet(lobby, *"ab")
+    say(lobby, 6)
+    desk = lobby.collection.desk
+    study = replace(desk.study, least_turns=2, most_turns=6)
+    lobby = Lobby(Collection(Desk(desk.store, study, clock, new_version=True)))
+    judge(lobby, *"ab")
+    assert stages(lobby, *"ab") == [Stage.TALK, Stage.TALK]
+    say(lobby, 6)
+    judge(lobby, *"ab")
+    assert [len(one.messages) for one, _ in finished(desk.store, study)] == [6, 6]
 
 
 def test_completed_meetings_are_not_broken_off_later(lobby: Lobby, clock: Clock) -> None:
