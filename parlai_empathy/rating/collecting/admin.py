@@ -53,16 +53,12 @@ class CollectAdminPages(AdminRoom):
         return attached(await in_thread(self._judgements), f"{self._desk.study.name}_judgements", "csv")
 
     def _exported(self) -> bytes:
-        store, study, since = self._desk.store, self._desk.study, self._silent_since
+        store, study, since = self._desk.store, self._desk.study, self._lobby.silent_since
         return written(lambda path: write_collected(store, study, path, since), "conversations.csv")
 
     def _judgements(self) -> bytes:
-        store, study, since = self._desk.store, self._desk.study, self._silent_since
+        store, study, since = self._desk.store, self._desk.study, self._lobby.silent_since
         return written(lambda path: write_judgements(store, study, path, since), "judgements.csv")
-
-    @property
-    def _silent_since(self) -> float:
-        return self._desk.clock() - self._lobby.patience
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Return the page with counts and people."""

@@ -142,6 +142,15 @@ class Lobby:
                 if deserters := self._deserters(met):
                     meetings.break_off(t, self.collection, met, deserters)
 
+    @property
+    def silent_since(self) -> float:
+        """When somebody who is awaited must last have done something, in seconds since 1970; 0 for no time.
+
+        Time during which no server was running does not count as silence.
+        """
+        since = self._clock() - self.patience
+        return since if self._opened < since else 0.0
+
     def waiting(self, t: Transaction) -> int:
         """Return how many people are in the waiting room, within a transaction."""
         return len(self._present(t, "", self._clock()))
@@ -193,9 +202,7 @@ class Lobby:
         """Return the people because of whom a meeting must break off; none when both conversations are complete."""
         if met.meeting.whole == TALKS:
             return ()
-        # Time during which no server was running does not count as silence.
-        since = max(met.last_act, self._opened)
-        is_silent = self._clock() - since > self.patience
+        is_silent = met.last_act < self.silent_since
         return met.excluded or (met.meeting.awaited if is_silent else ())
 
     def _met(self, t: Transaction, rater: str) -> Met | None:

@@ -420,6 +420,19 @@ def test_conversations_and_waiting_survive_restart(lab: Make) -> None:
     assert "The other person begins." in after.waiting("I lost my keys.").page.words
 
 
+def test_time_while_the_site_is_down_is_no_silence_in_the_file_either(lab: Make, tmp_path: Path) -> None:
+    site = lab()
+    first, second = site.pair()
+    talk(first, second, 4, end=False)
+    site.clock.now += 10 * PATIENCE  # the server was down
+    site = lab()
+    first.app = second.app = site.app
+    assert site.admin().get("/admin/conversations.csv").status == 404  # the two still talk
+    assert say(first, "Hello again").status == 200
+    site.clock.now += PATIENCE + 1
+    assert [len(dialogue.turns) for dialogue in exported(site, tmp_path)] == [5]
+
+
 # --- self-harm -------------------------------------------------------------------------------------------------------
 
 
