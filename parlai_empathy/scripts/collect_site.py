@@ -14,7 +14,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_empathy.rating.names import STORE
 from parlai_empathy.scripts.parts.command_parser import command_parser
 from parlai_empathy.scripts.parts.distress_options import add_distress
-from parlai_empathy.scripts.parts.study_options import add_address, add_id_parameter
+from parlai_empathy.scripts.parts.study_options import add_address, add_id_parameter, add_turn_minutes
 
 
 @register_script("collect_site")
@@ -55,12 +55,7 @@ def _add_collecting(parser: ParlaiParser) -> None:
         default=False,
         help="Accept a study that has changed since it was last used with this store.",
     )
-    group.add_argument(
-        "--turn-minutes",
-        type=float,
-        default=5.0,
-        help="Minutes after which somebody who keeps the other waiting counts as having left.",
-    )
+    add_turn_minutes(group, "Minutes after which somebody who keeps the other waiting counts as having left.")
     group.add_argument(
         "--export",
         default=None,

@@ -7,7 +7,7 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_empathy.rating.names import STUDIES
 from parlai_empathy.scripts.parts.command_parser import command_parser
-from parlai_empathy.scripts.parts.study_options import add_study
+from parlai_empathy.scripts.parts.study_options import add_study, add_turn_minutes
 
 
 @register_script("rate")
@@ -40,6 +40,10 @@ class Rate(ParlaiScript):
             metavar="FILE",
             help="Write all ratings to this .csv or .jsonl file (conversations to another beside it, "
             "collected dialogues in EmpatheticDialogues' CSV layout), and exit.",
+        )
+        add_turn_minutes(
+            group,
+            "In an export of collected dialogues: the minutes of silence that parlai collect_site takes for leaving.",
         )
         parser.set_defaults(loglevel="warning")  # ParlAI's log of options would hide the instructions
         return parser

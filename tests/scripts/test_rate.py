@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from parlai_empathy.errors import EmpathyError, ModelFileError, OptionError
+from parlai_empathy.rating.collecting.collection import Collection
+from parlai_empathy.rating.collecting.lobby import Lobby
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.rating.storage.store import open_store
@@ -125,6 +129,28 @@ def test_dialogue_collection_exports_conversations(run: Run) -> None:
         "2 conversations: collected.csv\n12 judgements: collected_judgements.csv\n"
     )
     assert [len(dialogue.turns) for dialogue in read_empathetic_dialogues("collected.csv")] == [4, 8]
+
+
+def test_export_keeps_to_the_patience_of_the_site(run: Run) -> None:
+    """Two people talk on a site that waits ten minutes for a message; the last one came six minutes ago."""
+    with closing(open_store("ratings.db")) as store:
+        collection = Collection(Desk(store, read_study("collect_ed"), lambda: time.time() - 360))
+        lobby = Lobby(collection, patience=600)
+        for person in "ab":
+            collection.desk.enrol(person, consented=True)
+            offered = collection.offer(person)
+            collection.choose(offered.id, person, offered.offered[0], "I saw a heron.")
+            lobby.wait(person)
+        talk = lobby.place("a").talk
+        assert talk
+        for turn, person in enumerate("abab", start=1):
+            collection.say(talk.id, person, turn, "Well, well.")
+    export = ("--study", "collect_ed", "--export", "x.csv")
+    with pytest.raises(EmpathyError, match="has no finished conversation"):
+        run(*export, "--turn-minutes", "10")
+    assert run(*export).startswith("1 conversation: x.csv\n")
+    with pytest.raises(OptionError, match="--turn-minutes 0: expected a number from"):
+        run(*export, "--turn-minutes", "0")
 
 
 def test_export_works_after_collection_study_changed(run: Run) -> None:

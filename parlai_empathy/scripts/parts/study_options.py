@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from parlai.core.opt import Opt
 
+from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.names import STORE
 
 if TYPE_CHECKING:
     from parlai_empathy.rating.web.serving import Address
+
+_LEAST_MINUTES, _MOST_MINUTES = 0.5, 120.0
 
 
 def add_study(group: Any, names: Sequence[str]) -> None:
@@ -38,6 +41,25 @@ def add_study(group: Any, names: Sequence[str]) -> None:
         default=False,
         help="Accept a study whose text or items have changed since the store's ratings were made.",
     )
+
+
+def add_turn_minutes(group: Any, text: str) -> None:
+    """Add ``--turn-minutes``.
+
+    :param text: its help.
+    """
+    group.add_argument("--turn-minutes", type=float, default=5.0, help=text)
+
+
+def patience_of(opt: Opt) -> float:
+    """Return ``--turn-minutes`` in seconds.
+
+    :raises OptionError: if it is too small or too large.
+    """
+    minutes = opt["turn_minutes"]
+    if not _LEAST_MINUTES <= minutes <= _MOST_MINUTES:
+        raise OptionError(f"--turn-minutes {minutes:g}: expected a number from {_LEAST_MINUTES:g} to {_MOST_MINUTES:g}")
+    return 60.0 * float(minutes)
 
 
 def add_address(group: Any) -> None:

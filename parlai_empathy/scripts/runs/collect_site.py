@@ -21,10 +21,8 @@ from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
 from parlai_empathy.rating.web.serving import serve
 from parlai_empathy.scripts.parts.distress_options import notice_of
-from parlai_empathy.scripts.parts.study_options import address_of, announce, id_parameter_of
+from parlai_empathy.scripts.parts.study_options import address_of, announce, id_parameter_of, patience_of
 from parlai_empathy.scripts.runs.export_collected import export_collected
-
-_LEAST_MINUTES, _MOST_MINUTES = 0.5, 120.0
 
 
 def run(opt: Opt) -> None:
@@ -59,8 +57,5 @@ def _study(opt: Opt) -> Study:
 
 
 def _settings(opt: Opt) -> CollectSettings:
-    minutes = opt["turn_minutes"]
-    if not _LEAST_MINUTES <= minutes <= _MOST_MINUTES:
-        raise OptionError(f"--turn-minutes {minutes:g}: expected a number from {_LEAST_MINUTES:g} to {_MOST_MINUTES:g}")
-    notice = notice_of(opt)
-    return CollectSettings(between_people(notice) if notice else None, patience=60 * minutes)
+    patience, notice = patience_of(opt), notice_of(opt)
+    return CollectSettings(between_people(notice) if notice else None, patience=patience)

@@ -13,7 +13,6 @@ from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.chat.talks_file import talks_path, write_talks
 from parlai_empathy.rating.chat_models import load_chat_models
 from parlai_empathy.rating.collecting.collection import Collection
-from parlai_empathy.rating.collecting.lobby import PATIENCE
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.registration import check_version
 from parlai_empathy.rating.export import write_export
@@ -28,6 +27,7 @@ from parlai_empathy.rating.worlds.likert import LikertRatingWorld
 from parlai_empathy.rating.worlds.pairwise import PairwiseWorld
 from parlai_empathy.rating.worlds.terminal import TerminalRater
 from parlai_empathy.scripts.parts.named_files import by_name
+from parlai_empathy.scripts.parts.study_options import patience_of
 from parlai_empathy.scripts.runs.export_collected import export_collected
 
 _WORLDS = {"likert": LikertRatingWorld, "pairwise": PairwiseWorld, "chat": ChatThenRateWorld}
@@ -74,7 +74,7 @@ def _user() -> str:
 def _export(opt: Opt, store: Store) -> None:
     name, kind = name_and_kind(opt["study"])
     if kind == "collect":
-        export_collected(store, read_study(opt["study"]), opt["export"], silent_since=time.time() - PATIENCE)
+        export_collected(store, read_study(opt["study"]), opt["export"], silent_since=time.time() - patience_of(opt))
         return
     print(f"{counted(write_export(store, name, opt['export'], excluded=True), 'rating')}: {opt['export']}")
     if kind == "chat":
