@@ -161,6 +161,17 @@ def test_export_works_after_collection_study_changed(run: Run) -> None:
     assert run("--study", "mine.yaml", "--export", "x.csv") == (
         "1 conversation: x.csv\n6 judgements: x_judgements.csv\n"
     )
+    said = rows_of("x_judgements.csv")
+    changed: list[dict[str, object]] = [
+        {"questions": []},
+        {"questions": [{"id": "empathy", "text": "Empathic?", "kind": "choice", "choices": ["yes", "no"]}]},
+    ]
+    for keys in changed:  # what was said is neither lost nor taken for answers to the new questions
+        Path("mine.yaml").write_text(json.dumps({"extends": "collect_ed", **keys}))
+        Path("x_judgements.csv").unlink()
+        run("--study", "mine.yaml", "--export", "x.csv")
+        assert rows_of("x_judgements.csv") == said
+    assert {(row["kind"], len(row["version"])) for row in said} == {("likert", 12)}
 
 
 def test_export_has_excluded_raters_and_needs_no_logs(run: Run, logs: list[str]) -> None:

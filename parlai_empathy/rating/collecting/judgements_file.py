@@ -1,12 +1,12 @@
 """Writing what people who talked in pairs said of each other, in the layout of files of ratings.
 
 ``item`` is the conversation's ``conv_id`` in the file of conversations, ``rater`` the number of the person who judges,
-and ``system`` the role of the one who is judged, ``speaker`` or ``listener``.
+and ``system`` the role of the one who is judged, ``speaker`` or ``listener``. ``version`` is that of the study when the
+conversation began: the study may ask other questions by now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.collecting.collected_file import conversation_name, numbers_of
 from parlai_empathy.rating.collecting.collection import finished
 from parlai_empathy.rating.export import moment, write_rows
+from parlai_empathy.rating.storage.database import Row
 from parlai_empathy.rating.storage.store import Store
+from parlai_empathy.rating.study.questions import Choice, FreeText, Likert
 from parlai_empathy.rating.study.study import Study
 
 
@@ -24,26 +26,19 @@ def judgements_path(conversations: str | Path) -> Path:
     return path.with_name(f"{path.stem}_judgements.csv")
 
 
-def write_judgements(store: Store, study: Study, path: str | Path, silent_since: float = 0.0) -> int:
-    """Write all answers about the conversations that are written with the same ``silent_since``, atomically.
-
-    :returns: the number of answers.
-    :raises OptionError: if the file cannot be written.
-    """
-    return write_rows(Path(path), list(_rows(store, study, silent_since)))
-
-
-def _rows(store: Store, study: Study, silent_since: float) -> Iterator[dict[str, Any]]:
-    kinds, numbers = {question.id: question.kind for question in study.questions}, numbers_of(store, study)
+def judgements(store: Store, study: Study, silent_since: float = 0.0) -> list[dict[str, Any]]:
+    """All answers about the conversations that are written with the same ``silent_since``, as rows of a file."""
+    numbers, rows = numbers_of(store, study), []
     for one, _ in finished(store, study, silent_since):
         with store.reading() as t:
             answers = t.rows(
-                """SELECT * FROM rating_evaluations WHERE conversation = :id
-                AND (rating IS NOT NULL OR text IS NOT NULL) ORDER BY given, rater, question""",
+                """SELECT e.*, c.version FROM rating_evaluations AS e
+                JOIN rating_conversations AS c ON c.id = e.conversation WHERE e.conversation = :id
+                AND (e.rating IS NOT NULL OR e.text IS NOT NULL) ORDER BY e.given, e.rater, e.question""",
                 id=one.id,
             )
-        for row in answers:
-            yield {
+        rows += [
+            {
                 "item": conversation_name(one),
                 "system": "listener" if row["rater"] == one.speaker else "speaker",
                 "question": row["question"],
@@ -52,5 +47,25 @@ def _rows(store: Store, study: Study, silent_since: float) -> Iterator[dict[str,
                 "text": row["text"],
                 "when": moment(row["given"]),
                 "study": study.name,
-                "kind": kinds.get(row["question"], ""),
+                "version": row["version"],
+                "kind": _kind(row),
             }
+            for row in answers
+        ]
+    return rows
+
+
+def write_judgements(store: Store, study: Study, path: str | Path, silent_since: float = 0.0) -> int:
+    """Write :func:`judgements` atomically.
+
+    :returns: the number of answers.
+    :raises OptionError: if the file cannot be written.
+    """
+    return write_rows(Path(path), judgements(store, study, silent_since))
+
+
+def _kind(row: Row) -> str:
+    """The kind of a stored answer's question, which the study may no longer ask, or ask in another way."""
+    if row["rating"] is None:
+        return FreeText.kind
+    return Likert.kind if row["text"] is None else Choice.kind
