@@ -102,12 +102,13 @@ class ItemPages:
         if visit.request.method == "POST":
             return visit.redirect("/rate")
         answered = await in_thread(self._desk.answered, rater)
-        last = answered[-1].id if answered else None
+        last = answered[-1].id if answered else None  # answers to an earlier version cannot be looked at, but count
+        done = (await in_thread(self._desk.progress, rater)).done
         if found is Nothing.DONE:
-            goodbye = await farewell(self._desk, rater, len(answered))
+            goodbye = await farewell(self._desk, rater, done)
             return visit.page("end.html", last=last, goodbye=goodbye, study=self._desk.study)
         template, status = _NOTHING[found]
-        return visit.page(template, status, last=last, done=len(answered))
+        return visit.page(template, status, last=last, done=done)
 
     def _page(
         self,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from rating_site_lab import answers_of, item_of
+from rating_site_lab import SECRET, answers_of, item_of
+
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.site.pages import rating_site
 
 Make = Callable[..., Any]
 PROLIFIC = "/?PROLIFIC_PID=5f00aa&STUDY_ID=61bb&SESSION_ID="
@@ -72,6 +76,16 @@ def test_mechanical_turk_rater_gets_the_submit_form(lab: Make) -> None:
     assert ann.page.hidden("assignmentId") == "3ASSIGNMENT"
     assert ann.page.hidden("items") == "2"
     assert ann.page.hidden("token") == ""  # our form token is not sent to others
+
+
+def test_submit_form_counts_the_items_of_earlier_versions_too(lab: Make) -> None:
+    site = lab(items=2, options={"mturk": True})
+    ann = site.visitor(scheme="https")
+    rate_all(ann, f"{MTURK}3ASSIGNMENT")
+    new = Desk(site.store, replace(site.desk.study, title="Herons!"), site.clock, new_version=True)
+    ann.app = rating_site(new, SECRET, mturk=True).app()
+    ann.get("/rate")
+    assert (ann.page.hidden("assignmentId"), ann.page.hidden("items")) == ("3ASSIGNMENT", "2")
 
 
 def test_mechanical_turk_preview_creates_no_rater(lab: Make) -> None:
