@@ -140,16 +140,21 @@ def _overview(answers: Answers, n: int) -> Table:
 
 
 def _mixed(question: str, group: Sequence[Rating]) -> list[str]:
-    """Return a note if studies seem to have asked the same question on different scales."""
-    ranges: dict[str, tuple[float, float]] = {}
+    """Return a note if studies, or versions of one, seem to have asked the same question on different scales."""
+    ranges: dict[tuple[str, str], tuple[float, float]] = {}
     for one in group:
         if one.rating is not None:
-            low, high = ranges.get(one.study, (one.rating, one.rating))
-            ranges[one.study] = (min(low, one.rating), max(high, one.rating))
+            low, high = ranges.get((one.study, one.version), (one.rating, one.rating))
+            ranges[one.study, one.version] = (min(low, one.rating), max(high, one.rating))
     if len(set(ranges.values())) < 2:
         return []
-    said = ", ".join(f"{named(study, 'study')}: {low:g} to {high:g}" for study, (low, high) in ranges.items())
-    return [f"- {question}: the studies use different points ({said}): if their scales differ, report them separately"]
+    has_versions = len({study for study, _ in ranges}) < len(ranges)
+    said = ", ".join(
+        f"{named(study, 'study')}{f' {version}'.rstrip() if has_versions else ''}: {low:g} to {high:g}"
+        for (study, version), (low, high) in ranges.items()
+    )
+    what = "studies or their versions" if has_versions else "studies"
+    return [f"- {question}: the {what} use different points ({said}): if their scales differ, report them separately"]
 
 
 # --- results ---------------------------------------------------------------------------------------------------------

@@ -191,6 +191,26 @@ def test_studies_on_different_scales_are_noted() -> None:
     assert "different points" not in report_of(study()).text()
 
 
+def test_versions_of_a_study_on_different_scales_are_noted() -> None:
+    """Somebody has given the scale more points after the first ratings."""
+    ratings = [
+        Rating("1", rater, "q", value, "A", study="herons", version=version)
+        for rater, value, version in (
+            ("Ann", 1.0, "old"),
+            ("Bob", 5.0, "old"),
+            ("Ann", 1.0, "new"),
+            ("Bob", 7.0, "new"),
+        )
+    ]
+    notes = tables(report_of(ratings))["What was answered"].notes
+    assert any(
+        "q: the studies or their versions use different points (herons old: 1 to 5, herons new: 1 to 7): if" in note
+        for note in notes
+    )
+    same = [replace(one, rating=min(one.rating or 0.0, 5.0)) for one in ratings]
+    assert "different points" not in report_of(same).text()
+
+
 def rated(values: list[tuple[str, str, float]], **more: Any) -> list[Rating]:
     return [Rating(item, rater, "q", value, **more) for item, rater, value in values]
 
