@@ -12,6 +12,9 @@ NONE = "-"
 NOT_COMPUTABLE = "not computable"
 """The cell of a statistic that these data do not have; a note below the table says why."""
 
+NO_INTERVAL = "- no interval: all resamples give the same value, as for a perfect correlation; this is no certainty"
+"""The note below a table with a correlation that has no interval."""
+
 
 class PValue(float):
     """A p-value, which tables format as papers do."""

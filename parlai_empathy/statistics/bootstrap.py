@@ -42,8 +42,8 @@ def bootstrap(statistic: Callable[[Places], float], n: int, resamples: int, seed
     return np.array(values)
 
 
-def interval_of(values: Floats, n: int, of_means: bool) -> tuple[float, float]:
-    """Return the 95 % interval of a statistic: expanded for means, percentiles for any other.
+def interval_of(values: Floats, n: int, of_means: bool, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of a statistic: expanded for means, percentiles for any other.
 
     :param values: ``(resamples,)``, its bootstrap values.
     :param n: number of items drawn, at least 2; for two samples, the size of the smaller one.
@@ -53,7 +53,7 @@ def interval_of(values: Floats, n: int, of_means: bool) -> tuple[float, float]:
     """
     if np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max())):  # sums may differ in their last digits
         raise NotComputableError(f"no interval: all resamples give {values[0]:g}: values that differ are needed")
-    return expanded_interval(values, n) if of_means else percentile_interval(values)
+    return expanded_interval(values, n, level) if of_means else percentile_interval(values, level)
 
 
 def percentile_interval(values: Floats, level: float = 0.95) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from scipy import stats
 
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.signature import signature
-from parlai_empathy.statistics.bootstrap import Floats, bootstrap, percentile_interval
+from parlai_empathy.statistics.bootstrap import Floats, bootstrap, interval_of
 from parlai_empathy.statistics.finite import finite_columns
 
 KINDS = ("pearson", "spearman", "kendall")
@@ -42,18 +42,24 @@ class Correlation(NamedTuple):
     :param p_value: two-sided, against no correlation. The signature says how it was computed: ``p:exact``, the share of
         all orders of the items that correlate at least as strongly; ``p:t``, by the t distribution; ``p:normal``, by
         the normal distribution.
-    :param low: the lower end of the bootstrap interval.
-    :param high: its upper end.
+    :param low: the lower end of the bootstrap interval; None if all resamples give the same value, as for a perfect
+        correlation: an interval without width would make it look certain.
+    :param high: its upper end; None likewise.
     :param n: number of items.
     :param signature: how these numbers were computed.
     """
 
     value: float
     p_value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     n: int
     signature: str
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends of the interval; None if there is none."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 def correlation(
@@ -79,9 +85,16 @@ def correlation(
     value = _value(kind, x, y)
     p_value, p = _p_value(kind, x, y)
     drawn = bootstrap(lambda places: _value(kind, x[places], y[places]), len(x), resamples, seed)
-    low, high = percentile_interval(drawn, level)
+    low, high = _interval(drawn, len(x), level)
     made = signature(kind, n=len(x), p=p, interval=f"{100 * level:g}%", resamples=resamples, seed=seed)
     return Correlation(value, p_value, low, high, len(x), made)
+
+
+def _interval(drawn: Floats, n: int, level: float) -> tuple[float, float] | tuple[None, None]:
+    try:
+        return interval_of(drawn, n, of_means=False, level=level)
+    except NotComputableError:
+        return None, None
 
 
 def coefficient(kind: str, scores: Sequence[float], ratings: Sequence[float]) -> float:

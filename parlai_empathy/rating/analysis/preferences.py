@@ -13,7 +13,7 @@ from parlai_empathy.rating.analysis.answers import columns_of
 from parlai_empathy.rating.names import UNITS
 from parlai_empathy.rating.rating import Rating
 from parlai_empathy.signature import signature
-from parlai_empathy.statistics.bootstrap import Floats, percentile_interval
+from parlai_empathy.statistics.bootstrap import Floats, interval_of
 from parlai_empathy.statistics.bradley_terry import bradley_terry
 from parlai_empathy.statistics.cluster_bootstrap import cluster_bootstrap
 
@@ -46,7 +46,7 @@ class Strengths(NamedTuple):
 
     :param values: maps systems, strongest first, to the strength in log-odds around a mean of 0, and its 95 % interval
         or None.
-    :param reason: why there are no intervals; None if there are.
+    :param reason: why there are no intervals, or why one is missing; None if there are all.
     """
 
     values: Mapping[str, tuple[float, tuple[float, float] | None]]
@@ -85,9 +85,13 @@ def strengths(preferences: Sequence[Rating], clusters: str, resamples: int, seed
         cluster_bootstrap(keep, columns.items, columns.raters, clusters, resamples, seed)
     except NotComputableError as error:
         reason = str(error)
-    intervals = (
-        [None] * len(names) if reason else [percentile_interval(np.array(drawn)[:, at]) for at in range(len(names))]
-    )
+    usable = None if reason else len(drawn)
+    intervals: list[tuple[float, float] | None] = [None] * len(names)
+    for at, values_of_one in enumerate(np.array(drawn).T if usable else ()):
+        try:
+            intervals[at] = interval_of(values_of_one, len(drawn), of_means=False)
+        except NotComputableError as error:  # all resamples are ties, or one win each
+            reason = f"{names[at]}: {error}"
     made = signature(
         "Bradley-Terry",
         ties="half a win",
@@ -97,7 +101,7 @@ def strengths(preferences: Sequence[Rating], clusters: str, resamples: int, seed
         interval="95%",
         drawn=clusters,
         resamples=resamples,
-        usable=None if reason else len(drawn),
+        usable=usable,
         seed=seed,
     )
     order = np.argsort(-values, kind="stable")

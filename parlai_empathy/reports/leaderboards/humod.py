@@ -11,7 +11,7 @@ import parlai.utils.logging as logging
 from numpy.typing import NDArray
 
 from parlai_empathy.errors import NotComputableError, OptionError
-from parlai_empathy.reports.cells import NOT_COMPUTABLE, Cell, PValue
+from parlai_empathy.reports.cells import NO_INTERVAL, NOT_COMPUTABLE, Cell, PValue
 from parlai_empathy.reports.leaderboards.names import REFERENCES
 from parlai_empathy.reports.plots import Interval, Intervals
 from parlai_empathy.reports.report import Report
@@ -160,6 +160,7 @@ def _notes(found: Mapping[str, Found]) -> list[str]:
         for one in kinds.values():
             if isinstance(one, Correlation):
                 signatures[f"- {one.signature}"] = None
+                reasons |= {NO_INTERVAL: None} if one.interval is None else {}
             else:
                 reasons[f"- {name}: {one}"] = None
     if not signatures:
@@ -180,7 +181,7 @@ def _cells(kinds: Found) -> list[Cell]:
     for kind in KINDS:
         one = kinds[kind]
         if isinstance(one, Correlation):
-            cells += [one.value, (one.low, one.high), PValue(one.p_value)]
+            cells += [one.value, one.interval, PValue(one.p_value)]
         else:
             cells += [NOT_COMPUTABLE, None, None]
     return cells
@@ -204,9 +205,11 @@ def _by_turns(
         for judge, values in scores.items():
             found = _correlate(values[places], [ratings[place] for place in places], resamples, seed)
             rows.append([number, len(places), judge, *_cells(found)])
-            reasons |= {
-                f"- {judge}, {number} turns: {one}": None for one in found.values() if isinstance(one, Exception)
-            }
+            for one in found.values():
+                if isinstance(one, Exception):
+                    reasons[f"- {judge}, {number} turns: {one}"] = None
+                elif one.interval is None:
+                    reasons[NO_INTERVAL] = None
             pearson[judge].update(_interval(names[-1], found["pearson"]))
     title = "by number of turns, the reply counted"
     table = Table(f"Correlation {title} (Table 4)", ["turns", "n", "judge", *_HEADER], rows, list(reasons))
@@ -226,4 +229,6 @@ def _plot(found: Mapping[str, Found]) -> Intervals:
 
 def _interval(row: str, found: Correlation | NotComputableError) -> dict[str, Interval]:
     """Return the row's interval for a plot; empty if there is no correlation."""
-    return {row: (found.value, found.low, found.high)} if isinstance(found, Correlation) else {}
+    if not isinstance(found, Correlation):
+        return {}
+    return {row: (found.value, *(found.interval or (found.value, found.value)))}

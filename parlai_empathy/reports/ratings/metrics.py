@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.analysis.metric_scores import Scores, matched
 from parlai_empathy.rating.rating import Rating
-from parlai_empathy.reports.cells import NONE, Cell, PValue
+from parlai_empathy.reports.cells import NO_INTERVAL, NONE, Cell, PValue
 from parlai_empathy.reports.plots import Interval, Intervals, Plot
 from parlai_empathy.reports.table import Table
 from parlai_empathy.signature import Number
@@ -53,7 +53,7 @@ def metrics_table(
             ranks, pearson = found[key]
             cells = [
                 Number(ranks.value, ranks.signature),
-                (ranks.low, ranks.high),
+                ranks.interval or NONE,
                 PValue(ranks.p_value),
                 PValue(corrected[key]),
                 pearson,
@@ -62,6 +62,7 @@ def metrics_table(
     notes += [
         "- replies: correlation of the metric with the mean rating; comparisons: of the metric's difference with the "
         "mean preference; all systems pooled",
+        *([NO_INTERVAL] if any(one.interval is None for one, _ in found.values()) else []),
         f"- p (Holm): corrected for the {len(found)} tests of this table",
         *dict.fromkeys(f"- {one.signature}" for one, _ in found.values()),
     ]
@@ -72,7 +73,7 @@ def metrics_table(
 def _plots(found: Mapping[tuple[str, str], tuple[Correlation, float]]) -> list[Plot]:
     series: dict[str, dict[str, Interval]] = {}
     for (question, metric), (one, _) in found.items():
-        series.setdefault(question, {})[metric] = (one.value, one.low, one.high)
+        series.setdefault(question, {})[metric] = (one.value, *(one.interval or (one.value, one.value)))
     if not series:
         return []
     rows = list(dict.fromkeys(metric for values in series.values() for metric in values))

@@ -90,6 +90,12 @@ def test_strengths_of_one_item_have_no_interval() -> None:
     assert one_item.values["A"] == (pytest.approx(math.log(2) / 2), None)
 
 
+def test_strengths_that_are_equal_in_all_resamples_have_no_interval() -> None:
+    ties = strengths(compared("A", "B", {"1": [0, 0], "2": [0], "3": [1, -1]}), "item", 50, 0)
+    assert ties.values == {"A": (pytest.approx(0), None), "B": (pytest.approx(0), None)}
+    assert ties.reason == "B: no interval: all resamples give 0: values that differ are needed"
+
+
 def test_resamples_without_strengths_are_skipped() -> None:
     """A loses one of 31 items; the (30/31)**31 = 36 % of resamples that miss this item have no strengths."""
     rare = strengths(compared("A", "B", {**{str(i): [1] for i in range(30)}, "x": [-1]}), "item", 400, 0)

@@ -6,6 +6,7 @@ import pytest
 
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.rating import Rating
+from parlai_empathy.reports.cells import NO_INTERVAL
 from parlai_empathy.reports.plots import Intervals
 from parlai_empathy.reports.ratings.metrics import metrics_table
 from parlai_empathy.statistics.correlation import coefficient, correlation
@@ -39,6 +40,16 @@ def test_metrics_table_matches_direct_correlations() -> None:
     assert "- q, few: no correlation for 2 items: at least 3 are needed" in table.notes
     assert isinstance(plot, Intervals)
     assert plot.series == {"q": {name: (one.value, one.low, one.high) for name, one in direct.items()}}
+
+
+def test_perfect_correlation_has_no_interval_and_a_note() -> None:
+    scores = {"same": {("A", str(i)): value for i, value in enumerate(RATED)}}
+    table, (plot,) = metrics_table({"q": RATINGS}, scores, 50, 0)
+    assert table.rows[0][3:5] == [pytest.approx(1), "-"]
+    assert NO_INTERVAL in table.notes
+    assert NO_INTERVAL not in metrics_table({"q": RATINGS}, SCORES, 50, 0)[0].notes
+    assert isinstance(plot, Intervals)
+    assert plot.series == {"q": {"same": pytest.approx((1, 1, 1))}}
 
 
 def test_question_without_metrics_does_not_affect_others() -> None:
