@@ -68,9 +68,15 @@ class Item:
 
 
 class _Reply(NamedTuple):
+    """A reply to judge.
+
+    :param answers: what it answers, as far as the logs say so: the same in all versions of the study.
+    """
+
     number: str
     source: str
     logged: LoggedReply
+    answers: str
 
 
 def items_of(study: Study) -> list[Item]:
@@ -187,7 +193,8 @@ def _numbered(study: Study, system: System, keys: Sequence[object], numbers: dic
             key = keys[place]
         seen[key] += 1
         number = numbers.setdefault((key, seen[key]), str(len(numbers) + 1))
-        yield _Reply(number, one.item or f"{system.name}#{system.place(place) + 1}", one)
+        answers = repr((key, seen[key]))
+        yield _Reply(number, one.item or f"{system.name}#{system.place(place) + 1}", one, answers)
 
 
 def _judged(study: Study, system: System) -> Sequence[int]:
@@ -211,7 +218,7 @@ def _gold(study: Study, replies: dict[str, list[_Reply]]) -> Iterator[_Reply]:
                 f"add one to each reply, or set gold: false in a study file of your own (extends: {study.name})"
             )
         gold = LoggedReply(one.logged.references[0], one.logged.context, item=one.logged.item)
-        yield _Reply(number, f"{GOLD}#{number}", gold)
+        yield _Reply(number, f"{GOLD}#{number}", gold, one.answers)
 
 
 def _context(study: Study, one: LoggedReply) -> tuple[str, ...]:
@@ -220,9 +227,10 @@ def _context(study: Study, one: LoggedReply) -> tuple[str, ...]:
 
 
 def _subject(study: Study, one: _Reply) -> str:
-    if study.whole_dialogues or not one.logged.context:
+    if study.whole_dialogues:
         return one.number
-    return _digest(_context(study, one.logged) or [one.number])
+    # Without a context it is what the reply answers: its number changes with the replies before it.
+    return _digest(_context(study, one.logged) or [one.answers])
 
 
 def _digest(texts: Sequence[str]) -> str:

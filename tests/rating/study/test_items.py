@@ -54,6 +54,21 @@ def test_items_without_contexts_are_matched_by_position(study_of: Make, tmp_path
     assert items[0].subject != items[1].subject
 
 
+@pytest.mark.parametrize(("known_by", "known_as"), [("reference", str), ("item", str), ("context", list)])
+def test_subject_of_a_reply_shown_without_context_does_not_depend_on_other_replies(
+    study_of: Make, tmp_path: Path, known_by: str, known_as: Callable[[str], object]
+) -> None:
+    """A rater of an earlier version is not given it again when the study's file or logs have changed."""
+
+    def subjects(texts: str) -> list[str]:
+        log = write(tmp_path / "a.jsonl", *({"reply": f"a {text}", known_by: known_as(text)} for text in texts))
+        return [one.subject for one in items_of(study_of(LIKERT, systems={"A": log}, context_turns=0))]
+
+    x, y, z = subjects("xyz")
+    assert len({x, y, z}) == 3
+    assert subjects("zy") == [z, y]
+
+
 def test_repeated_context_gives_separate_items_with_one_subject(study_of: Make, tmp_path: Path) -> None:
     a = write(tmp_path / "a.jsonl", {"context": ["x"], "reply": "a1"}, {"context": ["x"], "reply": "a2"})
     first, second = items_of(study_of(LIKERT, systems={"A": a}))
