@@ -103,11 +103,14 @@ class Report:
         return page(self.title, self.tables, images)
 
 
-def check_folder(folder: str | Path) -> None:
+def check_folder(folder: str | Path | None) -> None:
     """Check that a report can be saved to a folder, which is made; call it before the work that a failure would lose.
 
+    :param folder: nothing if the report is only shown.
     :raises OptionError: if the folder cannot be written to.
     """
+    if not folder:
+        return
     folder = user_path(folder)
     with _made(folder), own_folder(folder, "report"):
         pass

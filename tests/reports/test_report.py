@@ -140,6 +140,7 @@ def test_unwritable_folder_raises(tmp_path: Path, out: str, reason: str, write: 
 
 
 def test_folder_that_can_be_written_to_is_made_and_left_empty(tmp_path: Path) -> None:
+    check_folder(None)  # a report that is only shown
     check_folder(tmp_path / "new" / "one")
     assert list((tmp_path / "new" / "one").iterdir()) == []
 
@@ -238,6 +239,14 @@ def test_show_prints_and_saves(tmp_path: Path, capsys: pytest.CaptureFixture[str
     report.show(tmp_path / "out")
     assert report.text() in capsys.readouterr().out
     assert (tmp_path / "out" / "report.md").is_file()
+
+
+def test_report_is_printed_if_it_cannot_be_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    report = Report("r", [TABLE])
+    with pytest.raises(OptionError, match="cannot be written to"):
+        report.show(tmp_path / "file")
+    assert capsys.readouterr().out == report.text() + "\n"
 
 
 def test_report_is_saved_if_it_cannot_be_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,8 +40,7 @@ def response_report(
     metrics, left_out = reply_metrics(opt["metrics"], _needs(opt))
     for text in left_out:
         logging.info(f"left out: {text}")
-    if opt.get("out"):
-        check_folder(opt["out"])  # a language model may take hours for what follows
+    check_folder(opt.get("out"))  # a language model may take hours for what follows
     scores = score_systems(systems, metrics)
     if not any(one.scores for one in scores):
         raise OptionError(

@@ -22,7 +22,7 @@ from parlai_empathy.reports.leaderboards.endex import (
     judge_scores,
     leaderboard,
 )
-from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.report import Report, check_folder
 from parlai_empathy.scoring.endex import check_engagement_judge, engagement_judge, trained_with_context
 from parlai_empathy.scoring.engagement import rule_judges
 from parlai_empathy.scoring.judge import Judge
@@ -44,6 +44,7 @@ def report(opt: Opt) -> Report:
     files = _files(opt, [*(judge.name for judge in rules), *PAPERS_JUDGES.values()])
     learnt = {name: _dimensions(name, runs, opt["datapath"]) for name, runs in files.items()}
     sets, missing = _sets(opt)
+    check_folder(opt["out"])
     judges = [judge_scores(judge.name, [judge], sets) for judge in rules]
     judges += [_trained(name, runs, sets, learnt[name], opt) for name, runs in files.items()]
     about = opt["edition"] if opt["edition"] != "full" else ""

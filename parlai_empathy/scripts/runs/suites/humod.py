@@ -6,7 +6,7 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.errors import MissingDependencyError
 from parlai_empathy.reports.leaderboards.humod import ROWS, leaderboard
-from parlai_empathy.reports.report import Report
+from parlai_empathy.reports.report import Report, check_folder
 from parlai_empathy.scoring.agent_judge import AgentJudge
 from parlai_empathy.scoring.overlap import overlap_judges
 from parlai_empathy.scripts.parts.named_files import by_name
@@ -26,5 +26,6 @@ def report(opt: Opt) -> Report:
     overlap = overlap_judges(missing)
     models = by_name("--models", opt["models"], [*ROWS, *(judge.name for judge in overlap)])
     trained = [AgentJudge(file, name, opt["datapath"]) for name, file in models.items()]
+    check_folder(opt["out"])
     how = opt["references"], opt["resamples"], opt["seed"]
     return leaderboard([*overlap, *trained], pairs, *how, about, list(map(str, missing)))
