@@ -43,8 +43,8 @@ _REMEDIES = {
 # Options that resolve a refusal, by the words of OpenAI's server and of vLLM; the first that fits.
 _OPTION_REMEDIES = {
     "not a chat model": "choose --prompt paper",
-    "chat model": "choose --prompt chat",
     "chat template": "choose --prompt paper",
+    "chat model": "choose --prompt chat",
     "context length": "set --lm-context-length",
 }
 

@@ -228,6 +228,7 @@ def test_permanent_errors_are_not_retried(misbehaviour: Any, reason: str, server
             "choose --prompt paper",
         ),
         (400, "Default chat template is no longer allowed, so you must provide one", "choose --prompt paper"),
+        (400, "There is no chat template: this may not be a chat model", "choose --prompt paper"),
         (400, "This model's maximum context length is 4096 tokens.", "set --lm-context-length"),
     ],
 )
