@@ -44,5 +44,5 @@ def test_gradient_cache_takes_the_same_step_in_two_processes(tmp_path: Path) -> 
     for name, values in whole.items():
         torch.testing.assert_close(chunks[name], values, atol=1e-4, rtol=1e-3, msg=name)
     still = train(tmp_path, "still", "-lr", "0")
-    name = "contexts.encoder.encoder.layer.0.output.dense.weight"
-    assert float((whole[name] - still[name]).abs().max()) > 0.001
+    moved = max(float((values - still[name]).abs().max()) for name, values in whole.items())
+    assert moved > 0.001, "ten times the tolerance above"
