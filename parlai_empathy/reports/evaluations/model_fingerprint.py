@@ -94,7 +94,8 @@ def _companions(path: Path) -> list[Path]:
     files = [path.with_name(path.name + ending) for ending in _ENDINGS]
     folders = [path.with_name(f"{path.name}.{ending}") for ending in FOLDERS.values()]
     files += [file for folder in folders for file in sorted(folder.rglob("*"))]
-    return [file for file in files if file.is_file()]
+    # An evaluation itself keeps pools of replies beside a model, also beside a retriever's copy.
+    return [file for file in files if file.is_file() and ".pool" not in file.suffixes]
 
 
 def _add_file(file: Path, name: Path, digest: Any) -> None:

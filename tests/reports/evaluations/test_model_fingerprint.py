@@ -47,9 +47,16 @@ def test_fingerprint_changes_with_each_model_file(tmp_path: Path, file: str) -> 
     assert fingerprint(path) != before
 
 
-@pytest.mark.parametrize("file", ["model.pool", "model.trainstats", "model.checkpoint", "other"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("model.pool", "model.trainstats", "model.checkpoint", "other"),
+        *("model.retriever/model.pool", "model.retriever/model.ed+dd.pool", "model.retriever/model.pool.index"),
+    ],
+)
 def test_fingerprint_ignores_evaluation_outputs_and_unused_files(tmp_path: Path, file: str) -> None:
     path = write(tmp_path)
+    write(tmp_path / "model.retriever")
     before = fingerprint(path)
     (tmp_path / file).write_text("x")
     assert fingerprint(path) == before
