@@ -17,6 +17,12 @@ class _Parser(ParlaiParser):
     def error(self, message: str) -> NoReturn:
         raise OptionError(f"{message.removeprefix('argument ')}: parlai eval_model would reject it")
 
+    def _load_opts(self, opt: Opt) -> None:
+        """Read ``--init-opt``. ParlAI refuses options in it that this parser lacks; here they are kept as they are."""
+        for name, value in Opt.load_init(opt["init_opt"]).items():
+            if name not in opt["override"]:
+                opt[name] = opt["override"][name] = value
+
 
 def typed_options(arguments: Sequence[str]) -> Opt:
     """Parse the options as ParlAI does, including those of the task (``-t``) and the agent (``-m``).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from parlai_empathy.errors import OptionError
@@ -34,3 +36,13 @@ def test_invalid_choice_error_is_one_line() -> None:
 
 def test_short_option_names_are_parsed() -> None:
     assert typed_options(["-t", "empathy:reddit", "-dt", "valid"])["override"]["datatype"] == "valid"
+
+
+def test_file_of_options_may_have_some_of_the_task_and_of_the_agent(tmp_path: Path) -> None:
+    # A model's fingerprint is made without the task, that of the data without the agent.
+    file = tmp_path / "options.json"
+    file.write_text('{"ed_history": 1, "score": "dot", "batchsize": 2}')
+    read = ["--init-opt", str(file), "--batchsize", "4"]
+    for known in (["-m", "empathy:retrieval"], ["-t", "empathy:empathetic_dialogues"]):
+        override = typed_options([*known, *read])["override"]
+        assert (override["ed_history"], override["score"], override["batchsize"]) == (1, "dot", 4)
