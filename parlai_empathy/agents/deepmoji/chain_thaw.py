@@ -18,10 +18,12 @@ class ChainThaw:
     """The state of a chain-thaw training.
 
     :param patience: validations without improvement after which the next stage begins.
+    :param measure: what is scored: a metric on a task.
     :param best: the best score so far, over all stages; higher is better.
     """
 
     patience: int
+    measure: str = ""
     stage: int = 0
     best: float = -math.inf
     waited: int = 0
@@ -49,11 +51,13 @@ class ChainThaw:
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
-        return {"stage": self.stage, "best": self.best, "waited": self.waited}
+        return {"stage": self.stage, "measure": self.measure, "best": self.best, "waited": self.waited}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Restore the state from a checkpoint."""
-        self.stage, self.best, self.waited = int(state["stage"]), float(state["best"]), int(state["waited"])
+        """Restore the state from a checkpoint; the best score only if the same was scored."""
+        self.stage = int(state["stage"])
+        if state.get("measure", self.measure) == self.measure:
+            self.best, self.waited = float(state["best"]), int(state["waited"])
 
 
 def check_patience(thaw: int, validation: int) -> None:

@@ -116,7 +116,8 @@ class DeepmojiAgent(JudgeAgent):
         options.check_validations(self.opt)
         super()._begin_training(states, is_finetune)
         if self.opt["finetuning"] == "chain-thaw":
-            self._chain = ChainThaw(self.opt["thaw_patience"])
+            validated_on = self.opt.get("evaltask") or self.opt["task"]
+            self._chain = ChainThaw(self.opt["thaw_patience"], f"{self.opt['validation_metric']} on {validated_on}")
             if states.get("chain_thaw"):
                 self._chain.load(states["chain_thaw"])
 

@@ -50,6 +50,17 @@ def test_restored_state_continues_like_an_uninterrupted_run(scores: list[float],
     assert second.state() == whole.state()
 
 
+def test_best_score_of_another_measure_is_forgotten() -> None:
+    """A negative loss never exceeds an accuracy: each validation would begin the next stage."""
+    accuracy, loss = ChainThaw(2, "accuracy on a task"), ChainThaw(2, "loss on a task")
+    for score in (0.4, 0.3, 0.3, 0.3):
+        accuracy.validated(score)
+    loss.load(accuracy.state())
+    assert (loss.stage, loss.waited) == (1, 0)
+    assert not loss.validated(-3.4)
+    assert not loss.validated(-3.3)
+
+
 def test_validation_patience_must_outlast_all_stages() -> None:
     check_patience(1, 10)
     check_patience(1, 7)

@@ -337,6 +337,15 @@ def test_chain_thaw_resumes_in_the_saved_stage(tmp_path: Path, published: Path) 
     assert second["best"] == first["best"]
 
 
+def test_chain_thaw_resumed_with_another_metric_seeks_its_best_anew(tmp_path: Path, published: Path) -> None:
+    begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "learningrate": 0.01}
+    train(tmp_path / "model", **begin, validation_metric="accuracy", max_train_steps=1)
+    assert stages_of(tmp_path / "model")["best"] >= 0
+    train(tmp_path / "model", **begin, validation_metric="loss", max_train_steps=3)
+    assert stages_of(tmp_path / "model")["best"] < 0, "the negative loss of the first validation by loss"
+    assert stages_of(tmp_path / "model")["stage"] == 0
+
+
 def test_chain_thaw_compares_a_loss_by_task_as_a_loss(tmp_path: Path, published: Path) -> None:
     metric = f"{FEEL}/loss"
     begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "validation_metric": metric}
