@@ -126,18 +126,24 @@ class DeepmojiAgent(JudgeAgent):
         layers: Sequence[str] = ("head",) if self.opt["finetuning"] == "last" else LAYERS
         if self._chain:
             layers = self._chain.layers
-            self._set_head_rate()
+        self._set_head_rate()
         for name, weight in self.bare_model.named_parameters():
             weight.requires_grad_(name.split(".")[0] in layers)
             if not weight.requires_grad:
                 weight.grad = None
         logging.info(f"training these layers: {', '.join(layers)}")
 
+    def update_params(self) -> None:
+        """Update the weights; a schedule then sets all rates from those at the beginning, when the head was new."""
+        super().update_params()
+        self._set_head_rate()
+
     def _set_head_rate(self) -> None:
-        """Set the head's learning rate: after chain-thaw's first stage it is no longer new."""
-        assert self.optimizer is not None
+        """Set the head's learning rate to the others': after chain-thaw's first stage it is no longer new."""
         if self._chain and self._chain.stage:
-            self.optimizer.param_groups[0]["lr"] = self.opt["pretrained_learningrate"]
+            assert self.optimizer is not None
+            head, _, others = self.optimizer.param_groups
+            head["lr"] = others["lr"]
 
     def receive_metrics(self, metrics_dict: Mapping[str, Any]) -> None:
         """After ``--thaw-patience`` validations without improvement, move to the next stage, from the best weights.

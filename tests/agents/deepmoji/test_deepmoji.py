@@ -337,6 +337,28 @@ def test_chain_thaw_resumes_in_the_saved_stage(tmp_path: Path, published: Path) 
     assert second["best"] == first["best"]
 
 
+@pytest.mark.parametrize("schedule", ["invsqrt", "fixed"])
+def test_head_has_the_pretrained_rate_after_chain_thaws_first_stage(
+    tmp_path: Path, published: Path, monkeypatch: pytest.MonkeyPatch, schedule: str
+) -> None:
+    """A schedule computes the rates of each step from the first ones."""
+    seen: list[tuple[bool, float]] = []
+    step = DeepmojiAgent.train_step
+
+    def watched(self: Any, batch: Any) -> Any:
+        head, _, others = self.optimizer.param_groups
+        seen.append((self._chain.stage > 0, head["lr"] / others["lr"]))
+        return step(self, batch)
+
+    monkeypatch.setattr(DeepmojiAgent, "train_step", watched)
+    begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "validation_patience": 0}
+    changing = {"lr_scheduler": schedule, "lr_scheduler_patience": 1, "warmup_updates": 2, **NO_GAIN}
+    train(tmp_path / "model", **begin, **changing, max_train_steps=28)
+    train(tmp_path / "model", **begin, **changing, max_train_steps=38)
+    assert {later for later, _ in seen} == {False, True}
+    assert all(ratio == pytest.approx(1 if later else 2) for later, ratio in seen)
+
+
 def test_chain_thaw_resumed_with_another_metric_seeks_its_best_anew(tmp_path: Path, published: Path) -> None:
     begin = {"deepmoji_weights": str(published), "finetuning": "chain-thaw", "learningrate": 0.01}
     train(tmp_path / "model", **begin, validation_metric="accuracy", max_train_steps=1)
