@@ -110,7 +110,8 @@ class FasttextAgent(LinearRate, JudgeAgent):
     def _is_sparse(self) -> bool:
         """Whether the optimiser, gradient clipping and distributed training all support sparse gradients."""
         on_gpus = is_distributed() and self.use_cuda
-        return self.opt["optimizer"] == "sgd" and not self.opt["momentum"] and not self._clips() and not on_gpus
+        is_plain = not self.opt["momentum"] and not self.opt.get("weight_decay")
+        return self.opt["optimizer"] == "sgd" and is_plain and not self._clips() and not on_gpus
 
     def _clips(self) -> bool:
         return bool(self.opt.get("gradient_clip", -1) > 0)

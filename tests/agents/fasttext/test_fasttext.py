@@ -151,7 +151,9 @@ def test_lr_scheduler_option_selects_parlai_schedules(tmp_path: Path) -> None:
     assert torch.load(tmp_path / "model", weights_only=False)["lr_scheduler_type"] == "invsqrt"
 
 
-@pytest.mark.parametrize("changes", [{"gradient_clip": 0.1}, {"optimizer": "adam"}, {"momentum": 0.9}])
+@pytest.mark.parametrize(
+    "changes", [{"gradient_clip": 0.1}, {"optimizer": "adam"}, {"momentum": 0.9}, {"weight_decay": 0.1}]
+)
 def test_dense_gradients_are_used_where_sparse_ones_are_unsupported(tmp_path: Path, changes: dict[str, Any]) -> None:
     train(tmp_path / "model", learningrate=0.01, max_train_steps=3, **changes)
     assert not load(tmp_path / "model").model.embedding.sparse
