@@ -185,8 +185,9 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         model_files.report_full_disk,
         learning_rate.use_given_rate,
         learning_rate.resume_at_same_rate,
+        training_options.report_unfit_optimizer,
     ],
-    "parlai.nn.lr_scheduler": [learning_rate.reduce_on_plateau],
+    "parlai.nn.lr_scheduler": [learning_rate.reduce_on_plateau, training_options.report_missing_length],
     "parlai.scripts.train_model": [
         resumed_training.keep_best_model,
         resumed_training.forget_other_measure,

@@ -9,7 +9,11 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from parlai_empathy.errors import MissingDependencyError, OptionError
+from parlai_empathy.errors import MissingDependencyError, OptionError, one_line
+
+# Optimizers of torch that ParlAI lists, though its steps do not give them what they need: a function that computes the
+# loss anew, sparse gradients of all weights, or, for their common base class, an implementation.
+_UNUSABLE = {"lbfgs", "sparseadam", "optimizer"}
 
 # Counters in a validation's report.
 _NOT_MEASURED = {"train_time", "parleys", "train_steps", "total_exs", "total_epochs"}
@@ -27,6 +31,35 @@ def check_training_options(train_model: Any) -> None:
             self.agent.check_training()
 
     train_model.TrainLoop.__init__ = __init__
+
+
+def report_unfit_optimizer(torch_agent: Any) -> None:
+    """Report an optimizer that does not take the model's weights or one of the options, such as ``--weight-decay``."""
+    begin = torch_agent.TorchAgent.init_optim
+
+    @functools.wraps(begin)
+    def init_optim(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return begin(self, *args, **kwargs)
+        except (TypeError, ValueError) as error:
+            raise OptionError(_unfit(self.opt["optimizer"], one_line(error))) from error
+
+    torch_agent.TorchAgent.init_optim = init_optim
+
+
+def report_missing_length(lr_scheduler: Any) -> None:
+    """Check that a schedule that ends at the training's last step knows which that is."""
+    scheduler = lr_scheduler.ParlAILRScheduler
+    make = scheduler.lr_scheduler_factory.__func__
+
+    @functools.wraps(make)
+    def lr_scheduler_factory(cls: Any, opt: Any, *args: Any, **kwargs: Any) -> Any:
+        name = opt.get("lr_scheduler")
+        if name in ("cosine", "linear") and opt.get("max_train_steps", -1) <= 0:
+            raise OptionError(f"--lr-scheduler {name}: the rate falls to 0 at the last step: set --max-train-steps")
+        return make(cls, opt, *args, **kwargs)
+
+    scheduler.lr_scheduler_factory = classmethod(lr_scheduler_factory)
 
 
 def report_missing_metric(train_model: Any) -> None:
@@ -54,8 +87,14 @@ def _check(opt: Mapping[str, Any]) -> None:
     rate = opt.get("learningrate", 1.0)
     if not (math.isfinite(rate) and rate >= 0):
         raise OptionError(f"--learningrate {rate}: must be a number of at least 0")
+    if opt.get("optimizer") in _UNUSABLE:
+        raise OptionError(_unfit(opt["optimizer"], "ParlAI cannot train with it"))
     if opt.get("tensorboard_log") and importlib.util.find_spec("tensorboardX") is None:
         raise MissingDependencyError('--tensorboard-log needs tensorboardX: pip install "parlai-empathy[tensorboard]"')
+
+
+def _unfit(optimizer: str, reason: str) -> str:
+    return f"--optimizer {optimizer}: {reason}; name another, such as adamw"
 
 
 def _kept(loop: Any) -> str:

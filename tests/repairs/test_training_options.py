@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parlai.core.torch_agent import TorchAgent
 from parlai.scripts.train_model import TrainModel
 from parlai_as_it_comes import source_of
 from tiny_parts import SIZES, TASK
@@ -37,6 +38,28 @@ def test_nonpositive_batch_size_raises_option_error(size: int) -> None:
 @pytest.mark.parametrize("rate", [-1.0, float("nan"), float("inf")])
 def test_invalid_learning_rate_raises_option_error(rate: float) -> None:
     assert refused(learningrate=rate) == f"--learningrate {rate}: must be a number of at least 0"
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "sparseadam", "optimizer"])
+def test_optimizer_that_cannot_train_raises_option_error(name: str) -> None:
+    assert refused(optimizer=name) == f"--optimizer {name}: ParlAI cannot train with it; name another, such as adamw"
+
+
+def test_optimizer_that_lacks_an_option_raises_option_error(tmp_path: Path) -> None:
+    message = refused(optimizer="rprop", weight_decay=0.1, model_file=str(tmp_path / "model"))
+    assert message.startswith("--optimizer rprop: ")
+    assert message.endswith("unexpected keyword argument 'weight_decay'; name another, such as adamw")
+
+
+@pytest.mark.parametrize("name", ["cosine", "linear"])
+def test_schedule_without_a_length_raises_option_error(tmp_path: Path, name: str) -> None:
+    expected = f"--lr-scheduler {name}: the rate falls to 0 at the last step: set --max-train-steps"
+    assert refused(lr_scheduler=name, model_file=str(tmp_path / "model")) == expected
+
+
+def test_unrepaired_parlai_reports_neither_in_one_line() -> None:
+    assert "raise ValueError('--lr-scheduler cosine requires" in source_of("parlai.nn.lr_scheduler")
+    assert {"lbfgs", "sparseadam", "optimizer"} <= TorchAgent.optim_opts().keys(), "it lists whatever torch has"
 
 
 def test_missing_tensorboard_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
