@@ -91,6 +91,8 @@ def _check(opt: Mapping[str, Any]) -> None:
         raise OptionError(_unfit(opt["optimizer"], "ParlAI cannot train with it"))
     if opt.get("tensorboard_log") and importlib.util.find_spec("tensorboardX") is None:
         raise MissingDependencyError('--tensorboard-log needs tensorboardX: pip install "parlai-empathy[tensorboard]"')
+    if not (opt.get("model_file") or opt.get("dict_file")):
+        raise OptionError("--model-file is missing: name the file to save the model in, such as -mf model/first")
 
 
 def _unfit(optimizer: str, reason: str) -> str:

@@ -62,6 +62,10 @@ def test_unrepaired_parlai_reports_neither_in_one_line() -> None:
     assert {"lbfgs", "sparseadam", "optimizer"} <= TorchAgent.optim_opts().keys(), "it lists whatever torch has"
 
 
+def test_missing_model_file_raises_option_error() -> None:
+    assert refused() == "--model-file is missing: name the file to save the model in, such as -mf model/first"
+
+
 def test_missing_tensorboard_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "tensorboardX" else find(name))
