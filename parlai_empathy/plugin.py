@@ -187,7 +187,11 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         learning_rate.resume_at_same_rate,
         training_options.report_unfit_optimizer,
     ],
-    "parlai.nn.lr_scheduler": [learning_rate.reduce_on_plateau, training_options.report_missing_length],
+    "parlai.nn.lr_scheduler": [
+        learning_rate.reduce_on_plateau,
+        learning_rate.reach_full_rate,
+        training_options.report_missing_length,
+    ],
     "parlai.scripts.train_model": [
         resumed_training.keep_best_model,
         resumed_training.forget_other_measure,

@@ -1,5 +1,6 @@
-"""Learning rates. torch removed the argument ``verbose`` of ``ReduceLROnPlateau``, ParlAI's default schedule; and a
-resumed training ignores a new ``--learningrate``, and with a schedule takes one step at the highest rate.
+"""Learning rates. torch removed the argument ``verbose`` of ``ReduceLROnPlateau``, ParlAI's default schedule; a warm-up
+stops before the full rate; and a resumed training ignores a new ``--learningrate``, and with a schedule takes one step
+at the highest rate.
 """
 
 from __future__ import annotations
@@ -21,6 +22,19 @@ def reduce_on_plateau(lr_scheduler: ModuleType) -> None:
         self.scheduler = ReduceLROnPlateau(optimizer, "min", factor=decay, patience=patience)
 
     lr_scheduler.ReduceOnPlateauLRScheduler.__init__ = __init__
+
+
+def reach_full_rate(lr_scheduler: ModuleType) -> None:
+    """Let a warm-up reach the learning rate with the schedules that change it at validations only: ParlAI's stops one
+    step short of it, and these leave the rate there. After ``--warmup-updates 1`` it would be 1 / 10,000 of it.
+    """
+
+    def train_step(self: Any, scheduler_steps: int) -> None:
+        if scheduler_steps == 0 and self.warmup_scheduler:
+            self.warmup_scheduler.step()
+
+    for kind in (lr_scheduler.ReduceOnPlateauLRScheduler, lr_scheduler.FixedLRScheduler):
+        kind.train_step = train_step
 
 
 def use_given_rate(torch_agent: Any) -> None:

@@ -69,15 +69,26 @@ def test_resumed_training_goes_on_at_the_given_rate(scheduler: str, before: int,
 @pytest.mark.parametrize("rate", [0.1, 0.025])
 def test_decays_before_the_interruption_are_kept(rate: float) -> None:
     agent = begun(parlai.core.torch_agent, "reduceonplateau", 0.1)
-    # ParlAI's warm-up stops one step short, at 9/10 of the way from 1e-4 to 1. Patience is 1: of the losses from 10 on,
-    # 15 and 20 are the first plateau, 25 and 30 the second.
-    reached = 1e-4 + 0.9 * 0.9999
-    assert [rates[0] for rates in rates_of(agent, 31)][10::10] == pytest.approx(
-        [0.1 * reached / 2**n for n in range(3)]
-    )
+    # Patience is 1: of the losses from 10 on, 15 and 20 are the first plateau, 25 and 30 the second.
+    assert [rates[0] for rates in rates_of(agent, 31)][10::10] == pytest.approx([0.1 / 2**n for n in range(3)])
     again = begun(parlai.core.torch_agent, "reduceonplateau", rate, agent.state_dict())
-    assert again.optimizer.param_groups[0]["lr"] == pytest.approx(rate * reached / 4)
-    assert again.scheduler.get_last_lr() == pytest.approx(rate * reached / 4), "as ParlAI reports it"
+    assert again.optimizer.param_groups[0]["lr"] == pytest.approx(rate / 4)
+    assert again.scheduler.get_last_lr() == pytest.approx(rate / 4), "as ParlAI reports it"
+
+
+@pytest.mark.parametrize("scheduler", ["reduceonplateau", "fixed"])
+@pytest.mark.parametrize("before", [0, 9, 10])  # the last step of the warm-up may be that of a resumed training
+def test_warmup_reaches_the_full_rate(scheduler: str, before: int) -> None:
+    agent = begun(parlai.core.torch_agent, scheduler, 0.1)
+    rates_of(agent, before)
+    if before:
+        agent = begun(parlai.core.torch_agent, scheduler, 0.1, agent.state_dict())
+    # Ten updates rise from 1e-4 to the whole; the plateau lowers the rate after the 20th.
+    rates = [rates[0] for rates in rates_of(agent, 14 - before)]
+    expected = [0.1 * min(1, 1e-4 + 0.9999 * step / 10) for step in range(before, 14)]
+    if scheduler == "fixed":  # which decays at each validation, here after the tenth update
+        expected = [rate if step < 10 else rate / 2 for step, rate in enumerate(expected, start=before)]
+    assert rates == pytest.approx(expected)
 
 
 def test_rate_is_kept_exactly_if_none_is_given() -> None:
@@ -111,6 +122,12 @@ def test_resumed_command_trains_at_its_learning_rate(tmp_path: Path) -> None:
         validated(train_model_module, tmp_path, **options, max_train_steps=steps, learningrate=rate)
         saved = torch.load(tmp_path / "model.checkpoint", weights_only=False)["optimizer"]["param_groups"]
         assert [group["lr"] for group in saved] == [rate]
+
+
+@pytest.mark.parametrize("scheduler", ["ReduceOnPlateau", "Fixed"])
+def test_unrepaired_parlai_does_nothing_after_the_last_step_of_a_warmup(scheduler: str) -> None:
+    train_step = getattr(unrepaired("parlai.nn.lr_scheduler"), f"{scheduler}LRScheduler").train_step
+    assert train_step(None, 0) is None, "it needs nothing of the scheduler"
 
 
 def test_unrepaired_parlai_ignores_a_new_rate() -> None:
