@@ -206,6 +206,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         training_options.check_training_options,
         training_options.report_missing_metric,
         validation_metric.keep_the_lowest,
+        validation_metric.forget_undefined,
     ],
     "parlai.scripts.interactive": [interruption.save_what_was_said],
     "parlai.scripts.self_chat": [interruption.save_what_was_said, missing_options.check_self_chat],

@@ -1,8 +1,9 @@
-"""The direction of ``--validation-metric``: of which metrics less is better."""
+"""The best value of ``--validation-metric``: of which metrics less is better, and which values are none."""
 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 
@@ -22,3 +23,18 @@ def keep_the_lowest(train_model: Any) -> None:
             self.opt["validation_metric_mode"], self.valid_optim = "min", -1
 
     train_model.TrainLoop.__init__ = __init__
+
+
+def forget_undefined(train_model: Any) -> None:
+    """Keep the first model whose value is a number: ParlAI compares all later ones with a NaN, which none exceeds, such
+    as the correlation of a judge that begins with the same score for each text.
+    """
+    validate = train_model.TrainLoop.validate
+
+    @functools.wraps(validate)
+    def validate_anew(self: Any) -> bool:
+        if self.best_valid is not None and math.isnan(self.best_valid):
+            self.best_valid = None
+        return bool(validate(self))
+
+    train_model.TrainLoop.validate = validate_anew
