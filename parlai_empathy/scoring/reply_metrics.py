@@ -61,8 +61,13 @@ def reply_metrics(names: Sequence[str], needs: Needs) -> tuple[dict[str, ReplyMe
 
     :param names: keys of :data:`METRICS`, or :data:`ALL` for each metric whose needs are met.
     :returns: the metrics by name, and one line for each that is left out of ``all``, with the reason.
-    :raises OptionError: if a metric that is named lacks its model.
+    :raises OptionError: if a metric that is named lacks its model, or a model's metric is not named.
     """
+    for name in MODELS:
+        if needs.models.get(name) and not {ALL, name} & set(names):
+            raise OptionError(
+                f"--{name}-model: --metrics {' '.join(names)} does not use it: add {name}, or leave it out"
+            )
     metrics: dict[str, ReplyMetric] = {}
     left_out = []
     for name in METRICS if ALL in names else dict.fromkeys(names):

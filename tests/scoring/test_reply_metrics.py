@@ -51,6 +51,13 @@ def test_named_metric_without_its_model_raises(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_model_of_a_metric_that_is_not_named_raises(name: str) -> None:
+    expected = rf"^--{name}-model: --metrics length bleu does not use it: add {name}, or leave it out$"
+    with pytest.raises(OptionError, match=expected):
+        reply_metrics(["length", "bleu"], Needs(Words(), {name: "model"}))
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_missing_model_file_raises_even_with_all(name: str, data: dict[str, Any], tmp_path: Path) -> None:
     for names in ([ALL], [name]):
         with pytest.raises(ModelFileError, match=rf"{tmp_path}/none/model "):
