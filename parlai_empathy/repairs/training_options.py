@@ -42,7 +42,7 @@ def report_unfit_optimizer(torch_agent: Any) -> None:
         try:
             return begin(self, *args, **kwargs)
         except (TypeError, ValueError) as error:
-            raise OptionError(_unfit(self.opt["optimizer"], one_line(error))) from error
+            raise OptionError(_unfit(self.opt["optimizer"], f"{one_line(error)}; change its options, or")) from error
 
     torch_agent.TorchAgent.init_optim = init_optim
 
@@ -88,7 +88,7 @@ def _check(opt: Mapping[str, Any]) -> None:
     if not (math.isfinite(rate) and rate >= 0):
         raise OptionError(f"--learningrate {rate}: must be a number of at least 0")
     if opt.get("optimizer") in _UNUSABLE:
-        raise OptionError(_unfit(opt["optimizer"], "ParlAI cannot train with it"))
+        raise OptionError(_unfit(opt["optimizer"], "ParlAI cannot train with it;"))
     if opt.get("tensorboard_log") and importlib.util.find_spec("tensorboardX") is None:
         raise MissingDependencyError('--tensorboard-log needs tensorboardX: pip install "parlai-empathy[tensorboard]"')
     if not (opt.get("model_file") or opt.get("dict_file")):
@@ -96,7 +96,7 @@ def _check(opt: Mapping[str, Any]) -> None:
 
 
 def _unfit(optimizer: str, reason: str) -> str:
-    return f"--optimizer {optimizer}: {reason}; name another, such as adamw"
+    return f"--optimizer {optimizer}: {reason} name another, such as adamw"
 
 
 def _kept(loop: Any) -> str:

@@ -48,6 +48,7 @@ def interval_of(values: Floats, n: int, of_means: bool, level: float = 0.95) -> 
     :param values: ``(resamples,)``, its bootstrap values.
     :param n: number of items drawn, at least 2; for two samples, the size of the smaller one.
     :param of_means: whether they are means of the drawn items, or differences of means.
+    :param level: the share that it contains, between 0 and 1.
     :raises NotComputableError: if all values are equal: an interval without width would make the statistic look
         certain.
     """

@@ -61,6 +61,11 @@ class Correlation(NamedTuple):
         """Both ends of the interval; None if there is none."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
+    @property
+    def span(self) -> tuple[float, float, float]:
+        """The value and both ends, for a plot: without an interval they are the value itself."""
+        return (self.value, *(self.interval or (self.value, self.value)))
+
 
 def correlation(
     kind: str,

@@ -48,7 +48,9 @@ def test_optimizer_that_cannot_train_raises_option_error(name: str) -> None:
 def test_optimizer_that_lacks_an_option_raises_option_error(tmp_path: Path) -> None:
     message = refused(optimizer="rprop", weight_decay=0.1, model_file=str(tmp_path / "model"))
     assert message.startswith("--optimizer rprop: ")
-    assert message.endswith("unexpected keyword argument 'weight_decay'; name another, such as adamw")
+    assert message.endswith(
+        "unexpected keyword argument 'weight_decay'; change its options, or name another, such as adamw"
+    )
 
 
 @pytest.mark.parametrize("name", ["cosine", "linear"])

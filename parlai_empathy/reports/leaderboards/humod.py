@@ -229,6 +229,4 @@ def _plot(found: Mapping[str, Found]) -> Intervals:
 
 def _interval(row: str, found: Correlation | NotComputableError) -> dict[str, Interval]:
     """Return the row's interval for a plot; empty if there is no correlation."""
-    if not isinstance(found, Correlation):
-        return {}
-    return {row: (found.value, *(found.interval or (found.value, found.value)))}
+    return {row: found.span} if isinstance(found, Correlation) else {}

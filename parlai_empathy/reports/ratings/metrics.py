@@ -73,7 +73,7 @@ def metrics_table(
 def _plots(found: Mapping[tuple[str, str], tuple[Correlation, float]]) -> list[Plot]:
     series: dict[str, dict[str, Interval]] = {}
     for (question, metric), (one, _) in found.items():
-        series.setdefault(question, {})[metric] = (one.value, *(one.interval or (one.value, one.value)))
+        series.setdefault(question, {})[metric] = one.span
     if not series:
         return []
     rows = list(dict.fromkeys(metric for values in series.values() for metric in values))
