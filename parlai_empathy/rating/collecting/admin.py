@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from parlai_empathy.errors import NotComputableError
 from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.counts import counts_of
-from parlai_empathy.rating.collecting.judgements_file import write_judgements
+from parlai_empathy.rating.collecting.judgements_file import judgements
 from parlai_empathy.rating.collecting.lobby import Lobby
+from parlai_empathy.rating.export import write_rows
 from parlai_empathy.rating.site.admin import attached
 from parlai_empathy.rating.site.admin_access import AdminDoor
 from parlai_empathy.rating.site.admin_pages import AdminRoom, leaf_of, written
@@ -58,7 +59,7 @@ class CollectAdminPages(AdminRoom):
 
     def _judgements(self) -> bytes:
         store, study, since = self._desk.store, self._desk.study, self._lobby.silent_since
-        return written(lambda path: write_judgements(store, study, path, since), "judgements.csv")
+        return written(lambda path: write_rows(path, judgements(store, study, since)), "judgements.csv")
 
     async def page(self, visit: Visit, problem: str = "", of: str = "", status: int = 200) -> Response:
         """Return the page with counts and people."""

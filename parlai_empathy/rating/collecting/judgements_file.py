@@ -1,4 +1,4 @@
-"""Writing what people who talked in pairs said of each other, in the layout of files of ratings.
+"""What people who talked in pairs said of each other, as rows in the layout of files of ratings.
 
 ``item`` is the conversation's ``conv_id`` in the file of conversations, ``rater`` the number of the person who judges,
 and ``system`` the role of the one who is judged, ``speaker`` or ``listener``. ``version`` is that of the study when the
@@ -13,7 +13,7 @@ from typing import Any
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.rating.collecting.collected_file import conversation_name, numbers_of
 from parlai_empathy.rating.collecting.collection import finished
-from parlai_empathy.rating.export import moment, write_rows
+from parlai_empathy.rating.export import moment
 from parlai_empathy.rating.storage.database import Row
 from parlai_empathy.rating.storage.store import Store
 from parlai_empathy.rating.study.questions import Choice, FreeText, Likert
@@ -53,15 +53,6 @@ def judgements(store: Store, study: Study, silent_since: float = 0.0) -> list[di
             for row in answers
         ]
     return rows
-
-
-def write_judgements(store: Store, study: Study, path: str | Path, silent_since: float = 0.0) -> int:
-    """Write :func:`judgements` atomically.
-
-    :returns: the number of answers.
-    :raises OptionError: if the file cannot be written.
-    """
-    return write_rows(Path(path), judgements(store, study, silent_since))
 
 
 def _kind(row: Row) -> str:

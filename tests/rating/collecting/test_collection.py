@@ -17,9 +17,10 @@ from tiny_studies import Clock
 from parlai_empathy.errors import NotComputableError, OptionError
 from parlai_empathy.rating.collecting.collected_file import write_collected
 from parlai_empathy.rating.collecting.collection import Collection, Conversation, finished
-from parlai_empathy.rating.collecting.judgements_file import judgements_path, write_judgements
+from parlai_empathy.rating.collecting.judgements_file import judgements, judgements_path
 from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.desk.outcomes import Outcome
+from parlai_empathy.rating.export import write_rows
 from parlai_empathy.rating.ratings_file import read_ratings
 from parlai_empathy.rating.storage.store import Store
 from parlai_empathy.rating.study.study_file import read_study
@@ -261,7 +262,7 @@ questions:
     collection.evaluate(talk(collection, "bob", "ann").id, "ann", {"empathy": 1, "fit": "no"})  # not ended
     path = judgements_path(tmp_path / "collected.csv")
     assert path == tmp_path / "collected_judgements.csv"
-    assert write_judgements(collection.desk.store, collection.study, path) == 5
+    assert write_rows(path, judgements(collection.desk.store, collection.study)) == 5
     ratings = list(read_ratings(path))
     assert {(one.item, one.rater, one.system, one.question, one.rating, one.text, one.kind) for one in ratings} == {
         ("hit:1_conv:1", "0", "listener", "empathy", 4.0, "", "likert"),
