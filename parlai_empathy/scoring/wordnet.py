@@ -70,8 +70,9 @@ def _folder() -> str:
         folder = Path(named)
     if not (folder / "data.noun").is_file():
         raise MissingDependencyError(
-            f"WordNet is neither among NLTK's data nor in {folder}: run `python -m nltk.downloader wordnet`, or "
-            "install Debian's package wordnet-base, or set WNSEARCHDIR to the folder that contains data.noun"
+            f"METEOR needs WordNet, which is neither among NLTK's data nor in {folder}: run `python -m nltk.downloader "
+            "wordnet`, or install Debian's package wordnet-base, or set WNSEARCHDIR to the folder that contains "
+            "data.noun"
         )
     path = str(folder.absolute())
     if path not in nltk.data.path:

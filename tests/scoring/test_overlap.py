@@ -309,7 +309,7 @@ def test_judge_without_wordnet_is_skipped_on_request(monkeypatch: pytest.MonkeyP
     missing: list[MissingDependencyError] = []
     assert [judge.name for judge in overlap_judges(missing)] == ["BLEU-4", "ROUGE-L"]
     (error,) = missing
-    assert re.search(r"^WordNet is neither .* run `python -m nltk\.downloader wordnet`", str(error))
+    assert re.search(r"^METEOR needs WordNet, which is neither .* run `python -m nltk\.downloader wordnet`", str(error))
     with pytest.raises(MissingDependencyError, match=f"^{re.escape(str(error))}$"):
         overlap_judges()
 

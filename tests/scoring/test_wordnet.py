@@ -113,8 +113,9 @@ def test_missing_wordnet_error_names_the_remedies(tmp_path: Path) -> None:
     with pytest.raises(MissingDependencyError) as caught:
         open_wordnet()
     assert str(caught.value) == (
-        f"WordNet is neither among NLTK's data nor in {tmp_path / 'debian'}: run `python -m nltk.downloader wordnet`, "
-        "or install Debian's package wordnet-base, or set WNSEARCHDIR to the folder that contains data.noun"
+        f"METEOR needs WordNet, which is neither among NLTK's data nor in {tmp_path / 'debian'}: run `python -m "
+        "nltk.downloader wordnet`, or install Debian's package wordnet-base, or set WNSEARCHDIR to the folder that "
+        "contains data.noun"
     )
 
 

@@ -109,7 +109,8 @@ def test_meteor_is_skipped_with_warning_without_wordnet(
     monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
     report = board(out=str(tmp_path / "out"))
     (warning,) = warnings
-    assert re.match(r"left out: WordNet is neither .*: run `python -m nltk\.downloader wordnet`, or install", warning)
+    pattern = r"left out: METEOR needs WordNet, which .*: run `python -m nltk\.downloader wordnet`, or install"
+    assert re.match(pattern, warning)
     assert [row[0] for row in report.tables[0].rows][:3] == ["BLEU-4", "ROUGE-L", ORACLE]
     assert f"- {warning}" in (tmp_path / "out" / "report.md").read_text(), "whoever reads the report learns of it"
 
