@@ -170,5 +170,6 @@ def note_on_matches(first: System, second: System) -> str | None:
         sizes = f"{first.size:,} and {second.size:,}"
         return f"{nameless} are not compared, since the logs have {sizes}: add one of the three"
     if not common_items(first, second):
-        return f"no item in common with {first.name}: both logs must say alike what is answered, by context or item"
+        alike = "contexts and references must be alike in both logs, or items if they lack those"
+        return f"no item in common with {first.name}: {alike}"
     return None

@@ -293,7 +293,8 @@ def test_incomparable_systems_are_noted() -> None:
     assert table is not None
     assert table.rows == []
     assert table.notes[:2] == [
-        "- apart: no item in common with first: both logs must say alike what is answered, by context or item",
+        "- apart: no item in common with first: contexts and references must be alike in both logs, or items if they "
+        "lack those",
         "- once, M: no comparison: 1 and 1 items; at least two common ones are needed",
     ]
 

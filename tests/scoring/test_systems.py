@@ -128,10 +128,9 @@ def test_logs_without_items_in_common_get_a_note() -> None:
     """Contexts say what is answered, so their order in the log says nothing."""
     unnamed = System("t", replies("x", "y"))
     assert common_items(asked("a", "b"), unnamed) == []
-    assert (
-        note_on_matches(asked("a", "b"), unnamed)
-        == "no item in common with s: both logs must say alike what is answered, by context or item"
-    )
+    note = "no item in common with s: contexts and references must be alike in both logs, or items if they lack those"
+    assert note_on_matches(asked("a", "b"), unnamed) == note
+    assert note_on_matches(asked("a", reference="x"), asked("a", reference="y")) == note, "references count too"
     assert note_on_matches(asked("a"), asked("a", "b")) is None
 
 
