@@ -158,3 +158,13 @@ def test_outputs_do_not_depend_on_chunk_size(pooling: str, most: int, monkeypatc
     for number, (_, response) in enumerate(PAIRS):
         length = RESPONSE_LENGTHS[response]  # padding is not compared
         assert torch.allclose(rationales[number, :, :length], whole[1][number, :, :length], atol=1e-5)
+
+
+@torch.no_grad()
+def test_responses_may_come_in_any_order() -> None:
+    model, pairs = network(), [(0, 2), (1, 0), (1, 1)]  # each response once
+    levels, rationales = judge(model, pairs)
+    for place, (post, response) in enumerate(pairs):
+        level, rationale = by_hand(model, post, response, 0, "first")
+        torch.testing.assert_close(levels[place, 0], level)
+        torch.testing.assert_close(rationales[place, 0, : len(rationale)], rationale)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import Tensor, nn
+from transformers import BertConfig, BertModel
 
-from parlai_empathy.modules.encoders.biencoder import BiEncoder, PretrainedBiEncoder
+from parlai_empathy.modules.encoders.biencoder import BiEncoder, PretrainedBiEncoder, PretrainedTower
 
 PAD = 2  # not 0, to expose a hard-coded 0
 PAPERS = {"embedding_size": 300, "n_heads": 6, "ffn_size": 1200, "dropout": 0.0, "n_positions": 1000}
@@ -103,3 +104,23 @@ def test_temperature_turns_dot_product_into_scaled_cosine() -> None:
 
 def test_temperature_adds_no_parameters() -> None:
     assert small(temperature=0.1).state_dict().keys() == small().state_dict().keys()
+
+
+def pretrained() -> PretrainedTower:
+    config = BertConfig(
+        vocab_size=11, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, pad_token_id=PAD
+    )
+    return PretrainedTower(BertModel(config).eval(), PAD, "mean", 0, None)
+
+
+@torch.no_grad()
+def test_text_of_padding_alone_gets_the_vector_of_one_padding_token() -> None:
+    tower = pretrained()
+    vectors = tower(torch.tensor([[PAD, PAD, PAD], [3, 4, PAD]]))
+    torch.testing.assert_close(vectors[:1], tower(torch.tensor([[PAD]])))
+    assert vectors.isfinite().all()
+
+
+def test_only_the_unused_pooler_is_frozen() -> None:
+    frozen = [name for name, weights in pretrained().named_parameters() if not weights.requires_grad]
+    assert frozen == ["encoder.pooler.dense.weight", "encoder.pooler.dense.bias"]

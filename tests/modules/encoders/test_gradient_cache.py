@@ -112,3 +112,12 @@ def test_average_gradients_in_single_process_keeps_gradients(process_group: None
     assert model.weight.grad.tolist() == [[1.0, 1.0]]
     assert model.bias.grad is not None
     assert model.bias.grad.tolist() == [0.0]
+
+
+def test_second_pass_does_not_rewind_the_random_numbers() -> None:
+    model = towers(dropout=0.5)[0]
+    encoded = CachedEncoding(model, tokens()[0], 3)
+    encoded.vectors.sum().backward()
+    state = torch.get_rng_state()
+    encoded.backward()
+    assert torch.equal(torch.get_rng_state(), state), "else the next step would draw the same dropout again"

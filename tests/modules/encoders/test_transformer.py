@@ -200,3 +200,15 @@ def test_sinusoids_match_the_papers_formula(dim: int) -> None:
             angle = position / 10000 ** (2 * (column // 2) / dim)
             expected = math.cos(angle) if column % 2 else math.sin(angle)
             assert table[position, column].item() == pytest.approx(expected, abs=2e-5)
+
+
+def test_training_draws_the_same_dropout_without_gradients() -> None:
+    """As gradient caching needs it."""
+    torch.manual_seed(2)
+    layer = EncoderLayer(8, 2, dim_feedforward=16, dropout=0.5, batch_first=True).train()
+    states, padding = torch.randn(3, 4, 8), torch.zeros(3, 4, dtype=torch.bool)
+    torch.manual_seed(3)
+    expected = layer(states, src_key_padding_mask=padding)
+    torch.manual_seed(3)
+    with torch.no_grad():
+        torch.testing.assert_close(layer(states, src_key_padding_mask=padding), expected.detach())

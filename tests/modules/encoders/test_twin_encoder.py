@@ -93,3 +93,8 @@ def test_logits_are_the_head_applied_to_features() -> None:
         features = model.features(*inputs, *places)
         assert features.shape == (2, model.head.in_features)
         assert torch.equal(model.head(features), model(*inputs, *places))
+
+
+def test_several_outputs_begin_with_different_weights() -> None:
+    weights = model_of(outputs=3).head.weight.detach()
+    assert len(weights.unique(dim=0)) == 3, "else all classes would learn the same"

@@ -53,3 +53,11 @@ def test_output_is_deterministic_in_eval_and_at_p_0_or_1(p: float, training: boo
 
 def test_empty_tensor_keeps_its_shape() -> None:
     assert dropped(torch.ones(0, 4), 0.5, training=True).shape == (0, 4)
+
+
+def test_divisor_is_the_rounded_share_that_is_kept() -> None:
+    torch.manual_seed(0)
+    found = dropped(torch.ones(2**22), 0.99999, training=True)  # .00001 x 65,536 = .66, rounded to 1
+    assert found.unique().tolist() == [0, 2**16]
+    # 64 of the draws are expected to be kept, each with a probability of 1 / 65,536: a standard error of 8 / 64.
+    assert found.mean().item() == pytest.approx(1, abs=0.4)

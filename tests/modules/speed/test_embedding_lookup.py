@@ -82,3 +82,20 @@ def test_unregistered_inputs_are_looked_up_separately() -> None:
         for text in (texts[0], torch.tensor([7]), filled, texts[1], texts[2], texts[2]):
             assert torch.equal(words(text), apart(text))
         assert look_ups([words(text) for text in (texts[1], filled)]) == 2
+
+
+def test_other_ids_of_the_same_shape_are_looked_up_separately() -> None:
+    apart, words, texts = embedding(), embedding(), parts()
+    other = (texts[0] + 1) % 20
+    with looked_up_together(words, texts):
+        assert torch.equal(words(other), apart(other))
+        assert torch.equal(words(texts[0]), apart(texts[0]))
+
+
+def test_part_that_was_not_looked_up_is_looked_up_anew_afterwards() -> None:
+    words, texts = embedding(), parts()
+    with looked_up_together(words, texts):
+        pass
+    with torch.no_grad():
+        words.weight.add_(1)
+    assert torch.equal(words(texts[0]), words.weight[texts[0]])
