@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ DIMENSIONS = {
 
 WEIGHTS = {"ee": 2.0, "ae": 3.0, "be": 1.0, "re": 3.0}
 ALPHAS = {"ae": 18.0, "be": 2.0, "re": 1.0}
+_SMALLEST, _LARGEST = 1e-9, 1e9  # of a constant: products with counts of a billion then fit into 64 bits
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Recipe:
     :param subreddits: subreddits to choose posts from; empty for all.
     :param toxic_above: posts with a higher probability of toxicity are left out, if it is measured.
     :param seed: decides which posts of the larger class are left out, and which threads are for validation.
-    :raises OptionError: for an invalid constant.
+    :raises OptionError: for an invalid constant: one below 0 or above 1e9, or an alpha or a median below 1e-9.
     """
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
@@ -59,10 +59,12 @@ class Recipe:
         _check_names("--medians", self.medians, [*DIMENSIONS, "pv"])
         _check("--weights", self.weights, least=0)
         for name in ("alphas", "medians"):
-            _check(f"--{name}", getattr(self, name), above=0)
+            _check(f"--{name}", getattr(self, name), least=_SMALLEST)
         if not sum(self.weights.values()):
             raise OptionError("--weights: all are 0, so that no post differs from another")
-        numbers = {"kappa": (self.kappa, 0), "edited-reply": (self.edited_reply, 0), "seed": (self.seed, 0)}
+        if self.seed < 0:
+            raise OptionError(f"--seed {self.seed}: must be at least 0")
+        numbers = {"kappa": (self.kappa, 0), "edited-reply": (self.edited_reply, 0)}
         numbers |= {"min-replies": (self.min_replies, 1), "parent-reply": (self.parent_reply, 1)}
         for name, (value, least) in numbers.items():
             _check(f"--{name}", {"": value}, least=least)
@@ -77,8 +79,8 @@ def _check_names(option: str, values: Mapping[str, float], known: Mapping[str, s
             raise OptionError(f"{option}: {name!r} is not one of {', '.join(known)}")
 
 
-def _check(option: str, values: Mapping[str, float], least: float = -math.inf, above: float = -math.inf) -> None:
+def _check(option: str, values: Mapping[str, float], least: float) -> None:
     for name, value in values.items():
-        if not (math.isfinite(value) and value >= least and value > above):
-            limit = f"at least {least:g}" if above == -math.inf else f"above {above:g}"
-            raise OptionError(f"{option} {name + '=' if name else ''}{value:g}: must be a number {limit}")
+        if not least <= value <= _LARGEST:
+            shown = f"{name}={value:g}" if name else f"{value:g}"
+            raise OptionError(f"{option} {shown}: must be a number from {least:g} to {_LARGEST:g}")

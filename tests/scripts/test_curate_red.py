@@ -142,7 +142,7 @@ def test_bad_lines_are_reported_in_the_card(dump: Path, tmp_path: Path) -> None:
         ({"weights": "xx=1"}, OptionError, ("--weights: 'xx' is not one of",)),
         ({"weights": "ee=1,re=0"}, OptionError, ("--weights: only ee has a weight", "--emotion-model")),
         ({"weights": ""}, OptionError, ("--weights: all are 0",)),
-        ({"alphas": "ae=0"}, OptionError, ("--alphas ae=0: must be a number above 0",)),
+        ({"alphas": "ae=0"}, OptionError, ("--alphas ae=0: must be a number from 1e-09 to 1e+09",)),
         ({"medians": "pv=nan"}, OptionError, ("--medians pv=nan",)),
         ({"kappa": -1.0}, OptionError, ("--kappa -1",)),
         ({"kappa": 99.0}, NotComputableError, ("Lower --kappa",)),
