@@ -24,6 +24,8 @@ def connect(memory: str, threads: int, folder: Path | None = None) -> Any:
     :raises OptionError: if ``memory`` is not a valid limit.
     """
     duckdb = _library()
+    if memory.strip().startswith("-"):  # DuckDB would take it for its default limit
+        raise OptionError(f"--memory {memory}: below 0: write it like 4GB")
     try:
         config: dict[str, Any] = {"memory_limit": memory, "threads": threads, "preserve_insertion_order": False}
         return duckdb.connect(config={**config, **({"temp_directory": str(folder)} if folder else {})})

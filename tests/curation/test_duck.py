@@ -27,7 +27,7 @@ def test_connection_uses_given_memory_threads_and_temp_folder(tmp_path: Path) ->
     assert found == ("123.0 MiB", 2, str(tmp_path / "spilled"))
 
 
-@pytest.mark.parametrize("memory", ["much", "", "4 cats"])
+@pytest.mark.parametrize("memory", ["much", "", "4 cats", "-1", "-4GB"])
 def test_invalid_memory_raises_option_error(memory: str, assert_one_line: OneLine) -> None:
     with pytest.raises(OptionError) as caught:
         connect(memory, 1)
