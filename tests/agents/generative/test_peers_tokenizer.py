@@ -18,6 +18,8 @@ from parlai_empathy.agents.generative.peers_tokenizer import CONTRACTIONS, peers
         ("I can't, I won't.", "i can not , i will not ."),  # NLTK splits "cannot" in two
         ("She wouldn't say", "she would n't say"),  # not expanded by the peers
         ("Dr. Fell is OK. He left.", "dr. fell is ok. he left ."),
+        ("It's on Park St. near the U.S. border.", "it is on park st. near the u.s. border ."),
+        ("Mr. A, Mrs. B and Ms. C vs. D", "mr. a , mrs. b and ms. c vs. d"),
         ("my dog's", "my dog 's"),
         ("wait... what?", "wait ... what ?"),
     ],

@@ -96,5 +96,8 @@ def test_decoding_name_hashes_blocked_phrases_in_any_order() -> None:
 
 
 def test_decoding_name_includes_ngram_blocking() -> None:
-    blocked = {**OPTIONS, "inference": "greedy", "beam_block_ngram": 3}
-    assert decoding_name(blocked) == "greedy,min_length=1,max_length=100,block_ngram=3"
+    greedy = {**OPTIONS, "inference": "greedy"}
+    assert decoding_name({**greedy, "beam_block_ngram": 3}) == "greedy,min_length=1,max_length=100,block_ngram=3"
+    both = {**greedy, "beam_block_ngram": 1, "beam_context_block_ngram": 1}
+    assert decoding_name(both) == "greedy,min_length=1,max_length=100,block_ngram=1,context_block_ngram=1"
+    assert decoding_name({**both, "beam_block_ngram": 0}) == "greedy,min_length=1,max_length=100,context_block_ngram=1"

@@ -232,3 +232,14 @@ def test_verbose_details_are_those_of_the_model_without_costs(groups: int) -> No
             logprobs = model(tuple(said[:place]))
             assert detail["token_logprob"] == pytest.approx(logprobs[token])
             assert detail["token_rank"] == sorted(logprobs, reverse=True).index(logprobs[token])
+
+
+def test_verbose_details_renormalise_where_tokens_are_forbidden() -> None:
+    model = toy_model(1, 8)
+    tree = search(diverse(4, 2, 2.0, verbose=True, min_length=3), model, 8)
+    for tokens, _, details in tree.get_rescored_finished():
+        for place, (token, detail) in enumerate(zip(tokens.tolist()[1:], details[1:], strict=True)):
+            logprobs = model(tuple(tokens.tolist()[1 : place + 1]))
+            allowed = [p for word, p in enumerate(logprobs) if place >= 3 or word != EOS]
+            whole = math.log(sum(math.exp(p) for p in allowed))
+            assert detail["token_logprob"] == pytest.approx(logprobs[token] - whole)
