@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.desk.assignment import LATE, leave, lots
@@ -23,12 +24,14 @@ def check_version(store: Store, study: Study, new_version: bool) -> str | None:
     """
     with store.reading() as t:
         row = t.row("SELECT version FROM rating_studies WHERE study = :study", study=study.name)
-    current = str(row["version"]) if row else None
-    if current and current != study.version and not new_version:
-        raise OptionError(
-            f"{study.where}: the store {store.name} has version {current} of the study {study.name}, but "
-            f"this is version {study.version}: give it another name:, or pass --new-version true"
-        )
+        current = str(row["version"]) if row else None
+        if current and current != study.version and not new_version:
+            former = _definition(t, study.name, current)
+            changes = f" (changed: {', '.join(study.changes(former))})" if former else ""
+            raise OptionError(
+                f"{study.where}: the store {store.name} has version {current} of the study {study.name}, but this is "
+                f"version {study.version}{changes}: give it another name:, or pass --new-version true"
+            )
     return current
 
 
@@ -64,14 +67,20 @@ def _is_known(t: Transaction, study: Study) -> bool:
     return t.row(sql, study=study.name, version=study.version) is not None
 
 
+def _definition(t: Transaction, study: str, version: str) -> dict[str, Any] | None:
+    """Return the record of a version of a study; None if the store does not have its items."""
+    sql = "SELECT definition FROM rating_versions WHERE study = :study AND version = :version"
+    row = t.row(sql, study=study, version=version)
+    return None if row is None else dict(json.loads(row["definition"]))
+
+
 def _ask_for_consent_again(t: Transaction, study: Study, former: str) -> None:
     """Reset the raters' consent if its wording has changed. The time of the former consent is kept in their details.
 
     :param former: the version that is replaced.
     """
-    own = {"study": study.name, "version": former}
-    row = t.row("SELECT definition FROM rating_versions WHERE study = :study AND version = :version", **own)
-    if row is None or json.loads(row["definition"])["consent"] == study.consent:
+    definition = _definition(t, study.name, former)
+    if definition is None or definition["consent"] == study.consent:
         return
     for rater in t.rows("SELECT * FROM rating_raters WHERE study = :s AND consented IS NOT NULL", s=study.name):
         details = {**json.loads(rater["details"]), f"agreed to {former}": str(rater["consented"])}

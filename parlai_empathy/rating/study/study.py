@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -128,11 +129,16 @@ class Study:
     @cached_property
     def version(self) -> str:
         """A digest of the study, including the contents (not the paths) of logs, and the paths of model files."""
-        record = self.as_record()
-        record.pop("where")
-        for one in record["systems"]:
-            one.pop("file")
-        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:12]
+        return hashlib.sha256(json.dumps(_essence(self.as_record()), sort_keys=True).encode()).hexdigest()[:12]
+
+    def changes(self, former: Mapping[str, Any]) -> list[str]:
+        """Return the keys of a study's file by which this version differs from another one, sorted.
+
+        :param former: the other version's :meth:`as_record`, read from JSON.
+        """
+        before, now = _essence(former), json.loads(json.dumps(_essence(self.as_record())))
+        fields = [name for name in before | now if before.get(name) != now.get(name)]
+        return sorted({_KEYS.get(name, name) for name in fields})
 
     @property
     def page_questions(self) -> tuple[Question, ...]:
@@ -161,3 +167,21 @@ class Study:
             raise OptionError(
                 f"{self.where}: no models are named: pass --models NAME=FILE, or set models: in the study file"
             )
+
+
+# The keys in a study's file of fields with other names; see study_file.py.
+_KEYS = {
+    "whole_dialogues": "judge",
+    "shuffled": "order",
+    "swap_sides": "sides",
+    "least_turns": "turns",
+    "most_turns": "turns",
+    "completion_text": "completion",
+    "completion_code": "completion",
+}
+
+
+def _essence(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what makes a version of a study: its record without the paths of its file and its logs."""
+    logs = [{key: value for key, value in log.items() if key != "file"} for log in record["systems"]]
+    return {**{key: value for key, value in record.items() if key != "where"}, "systems": logs}

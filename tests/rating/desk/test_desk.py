@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -501,7 +502,10 @@ def test_changed_study_needs_new_version_flag(store: Store, study_of: Make, writ
     old.answer(done.id, "a", LIKED)
     open_one = handed(old, "a")
     study = study_of(LIKERT, systems={"A": log}, items_per_rater=3, title="Herons!")
-    with pytest.raises(OptionError, match=f"has version {old.study.version} of the study herons, but this is version"):
+    refusal = (
+        f"has version {old.study.version} of the study herons, but this is version {study.version} (changed: title)"
+    )
+    with pytest.raises(OptionError, match=re.escape(refusal)):
         Desk(store, study, clock)
     new = Desk(store, study, clock, new_version=True)
     assert [(one.done, one.open) for one in new.counts()] == [(0, 0)]

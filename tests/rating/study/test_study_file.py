@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -125,6 +127,29 @@ def test_version_depends_on_contents_not_paths(tmp_path: Path, write_log: Callab
         versions.append(read_study(path).version)
     assert versions[0] == versions[1]
     assert len(set(versions)) == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "changes"),
+    [
+        ({}, []),
+        ({"title": "U", "items_per_rater": 3}, ["items_per_rater", "title"]),
+        ({"judge": "dialogues", "order": "listed"}, ["judge", "order"]),
+        ({"turns": {"least": 2, "most": 4}, "sides": "fixed"}, ["sides", "turns"]),
+        ({"completion": {"text": "Thank you.", "code": "C0"}}, ["completion"]),
+        ({"questions": [{**LIKERT["questions"][0], "points": 9}]}, ["questions"]),
+        ({"systems": 2}, ["systems"]),
+    ],
+)
+def test_changes_are_named_by_their_keys(
+    study_of: Make, write_log: Callable[..., str], tmp_path: Path, values: dict[str, Any], changes: list[str]
+) -> None:
+    former = study_of(LIKERT, systems={"A": write_log("A", 3)})
+    record = json.loads(json.dumps(former.as_record()))
+    logs = Path(write_log("A", values.get("systems", 3))).rename(tmp_path / "other.jsonl")
+    study = study_of(LIKERT, **{**values, "systems": {"A": str(logs)}})
+    assert study.changes(record) == changes
+    assert (study.version == former.version) == (not changes)
 
 
 def test_study_extends_another(tmp_path: Path) -> None:
