@@ -1,12 +1,16 @@
 """``--num-workers`` starts processes that prepare batches for a training. In ParlAI they cannot build a dictionary,
-ignore ``--seed``, and are ended by Ctrl-C or SIGTERM before the training.
+ignore ``--seed``, send batches more slowly than a training without them prepares its own, and are ended by Ctrl-C or
+SIGTERM before the training.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
+import io
 import os
+import pickle
+import queue
 import random
 import signal
 from collections.abc import Callable
@@ -16,6 +20,12 @@ from parlai_empathy.repairs.interruption import SIGNALS
 
 _GRACE = 10
 """Seconds that a worker goes on after SIGTERM: a training needs its batch to finish the step."""
+
+_READY = 4
+"""Batches that a worker prepares ahead, as in ParlAI."""
+
+_PATIENCE = 10
+"""Seconds that a training waits for a batch before it asks whether a worker has failed, as in ParlAI."""
 
 
 def build_dictionary_without_workers(build_dict: Any) -> None:
@@ -35,7 +45,6 @@ def build_dictionary_without_workers(build_dict: Any) -> None:
 def seed_workers(worlds: Any) -> None:
     """Seed the examples that each worker draws with ``--seed``: Python seeds every forked process at random.
 
-    With one worker, trainings are then reproducible; with several, the order depends on which has a batch ready first.
     A resumed training draws other examples than at its beginning.
     """
     world = worlds.BackgroundWorkerDynamicBatchWorld
@@ -50,6 +59,69 @@ def seed_workers(worlds: Any) -> None:
     world.launch_process = classmethod(launch_process)
 
 
+def take_turns(worlds: Any) -> None:
+    """Take the workers' batches in turn, so that with ``--seed`` a training is reproducible with any number of them.
+
+    In ParlAI all put their batches into one queue, and the order depends on which has one ready first.
+    """
+    start = worlds.BackgroundWorkerDynamicBatchWorld.parley
+
+    def parley(self: Any) -> None:
+        if self.world.num_examples():
+            start(self)
+            return
+        self.process_queue.put(None)  # it has no turn; ParlAI's would try for ever
+        signal.pause()
+
+    def _queue_get(self: Any) -> Any:
+        while True:
+            turn = self.total_parleys % len(self._queues)
+            try:
+                found = self._queues[turn].get(timeout=_PATIENCE)
+            except queue.Empty:
+                self._process_pool.join(timeout=0.1)  # raises the error of a worker that has failed
+            else:
+                if found is not None:
+                    return found
+                del self._queues[turn]
+
+    worlds.BackgroundWorkerDynamicBatchWorld.parley = parley
+    worlds.BackgroundDriverWorld._queue_get = _queue_get
+
+
+def send_as_bytes(worlds: Any) -> None:
+    """Send a batch as bytes: torch would share each tensor through a file of its own, half a millisecond for each."""
+    get = worlds.BackgroundDriverWorld._queue_get
+
+    def handle_batch(self: Any, observations: Any) -> list[dict[str, Any]]:
+        batch = self.world.get_model_agent().batchify(observations)
+        self.process_queue.put((self.index, _packed(batch)))
+        return [{} for _ in observations]
+
+    def _queue_get(self: Any) -> tuple[int, Any]:
+        index, packed = get(self)
+        return index, pickle.loads(packed)
+
+    worlds.BackgroundWorkerDynamicBatchWorld.handle_batch = handle_batch
+    worlds.BackgroundDriverWorld._queue_get = _queue_get
+
+
+def _packed(batch: Any) -> bytes:
+    file = io.BytesIO()
+    _Packer(file, pickle.HIGHEST_PROTOCOL).dump(batch)
+    return file.getvalue()
+
+
+class _Packer(pickle.Pickler):
+    def reducer_override(self, item: Any) -> Any:
+        """Pickle a tensor as a NumPy array, if NumPy has its type."""
+        import torch
+
+        if type(item) is not torch.Tensor or item.dtype == torch.bfloat16:
+            return NotImplemented
+        return torch.from_numpy, (item.numpy(),)
+
+
 def outlive_signals(worlds: Any) -> None:
     """Let a training finish its step: it would wait for ever for a batch of workers that have ended.
 
@@ -57,15 +129,17 @@ def outlive_signals(worlds: Any) -> None:
     """
 
     def _start_processes(self: Any) -> Any:
+        import torch.multiprocessing
         from torch.multiprocessing.spawn import start_processes
 
         launch = worlds.BackgroundWorkerDynamicBatchWorld.launch_process
+        self._queues = [torch.multiprocessing.Queue(maxsize=_READY) for _ in range(self._num_workers)]
         # Workers inherit this mask: a signal would end one that has not installed its handlers yet.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             return start_processes(  # type: ignore[no-untyped-call]
                 _launch_worker,
-                args=(launch, os.getpid(), self.opt, self.get_model_agent(), self._process_queue),
+                args=(launch, os.getpid(), self._queues, self.opt, self.get_model_agent()),
                 nprocs=self._num_workers,
                 join=False,
                 daemon=True,  # Python ends daemons when it exits; it would wait for others
@@ -77,7 +151,7 @@ def outlive_signals(worlds: Any) -> None:
     worlds.BackgroundDriverWorld._start_processes = _start_processes
 
 
-def _launch_worker(index: int, launch: Callable[..., None], training: int, *args: Any) -> None:
+def _launch_worker(index: int, launch: Callable[..., None], training: int, queues: list[Any], *args: Any) -> None:
     def end_if_orphaned(signal_number: int, frame: Any) -> None:  # torch asks the system to send SIGINT then
         if os.getppid() != training:
             os._exit(1)
@@ -85,4 +159,4 @@ def _launch_worker(index: int, launch: Callable[..., None], training: int, *args
     signal.signal(signal.SIGINT, end_if_orphaned)
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-    launch(index, *args)
+    launch(index, *args, queues[index])

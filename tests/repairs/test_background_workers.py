@@ -6,6 +6,8 @@ import contextlib
 import inspect
 import multiprocessing
 import os
+import pickle
+import queue
 import random
 import signal
 import time
@@ -16,6 +18,8 @@ from typing import Any
 
 import pytest
 import torch.multiprocessing
+from parlai.core.message import Message
+from parlai.core.torch_agent import Batch
 from parlai.core.worlds import BackgroundDriverWorld, BackgroundWorkerDynamicBatchWorld
 from parlai.scripts.build_dict import build_dict
 from parlai.scripts.train_model import TrainModel
@@ -36,13 +40,115 @@ def test_training_with_workers_builds_the_dictionary(tmp_path: Path) -> None:
     assert (tmp_path / "beside.dict").read_text() == (tmp_path / "alone.dict").read_text()
 
 
-def test_training_with_one_worker_is_reproducible_by_seed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 3])
+def test_training_with_workers_is_reproducible_by_seed(tmp_path: Path, workers: int) -> None:
     one, same, other = (
-        weights(train(tmp_path / name, "empathy:retrieval", **WORKER, seed=seed))
+        weights(train(tmp_path / name, "empathy:retrieval", **{**WORKER, "num_workers": workers}, seed=seed))
         for name, seed in (("one", 7), ("same", 7), ("other", 8))
     )
     assert all(torch.equal(one[name], same[name]) for name in one)
     assert not all(torch.equal(one[name], other[name]) for name in one)
+
+
+def driver(*batches: list[Any]) -> Any:
+    """Return the world of a training whose workers have put these into their queues, a list for each worker."""
+    world = BackgroundDriverWorld.__new__(BackgroundDriverWorld)
+    world.total_parleys, world._queues = 0, []
+    for prepared in batches:
+        waiting: Any = queue.Queue()
+        for number, batch in enumerate(prepared):
+            waiting.put(batch if batch is None else (number, pickle.dumps(batch)))
+        world._queues.append(waiting)
+    return world
+
+
+def taken(world: Any, count: int) -> list[Any]:
+    """Return the next batches; as in a training, each is the work of a step."""
+    found = []
+    for _ in range(count):
+        found.append(world._queue_get()[1])
+        world.total_parleys += 1
+    return found
+
+
+def test_workers_take_turns() -> None:
+    assert taken(driver(["a1", "a2", "a3"], ["b1", "b2"], ["c1", "c2"]), 7) == [
+        "a1",
+        "b1",
+        "c1",
+        "a2",
+        "b2",
+        "c2",
+        "a3",
+    ]
+
+
+def test_worker_without_examples_has_no_turn() -> None:
+    assert taken(driver(["a1", "a2"], [None], ["c1", "c2"]), 4) in (["a1", "c1", "a2", "c2"], ["a1", "c1", "c2", "a2"])
+
+
+class Failed(Exception):
+    """Raised in place of a worker's error."""
+
+
+def test_slow_worker_is_waited_for_and_failed_worker_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_workers, "_PATIENCE", 0.01)
+    world, asked = driver([], ["b1"]), 0
+
+    def join(timeout: float) -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise Failed
+
+    world._process_pool = SimpleNamespace(join=join)
+    with pytest.raises(Failed):
+        world._queue_get()
+    assert world._queues[1].qsize() == 1, "another worker's batch is not taken instead"
+
+
+def test_batch_is_sent_as_bytes_and_arrives_equal() -> None:
+    batch = Batch(
+        text_vec=torch.tensor([[1, 2], [3, 0]]),
+        label_vec=torch.tensor([[1.5], [-0.5]]),
+        labels=["yes", "no"],
+        batchsize=2,
+        is_training=True,
+        image=[torch.ones(2, dtype=torch.bfloat16), None],
+        observations=[Message({"text": "hi", "text_vec": torch.tensor([1, 2])}), Message({"text": "ho"})],
+    )
+    sent: list[Any] = []
+    worker = BackgroundWorkerDynamicBatchWorld.__new__(BackgroundWorkerDynamicBatchWorld)
+    worker.index, worker.process_queue = 4, SimpleNamespace(put=sent.append)
+    worker.world = SimpleNamespace(get_model_agent=lambda: SimpleNamespace(batchify=lambda _: batch))
+    assert worker.handle_batch(["one", "two"]) == [{}, {}]
+    ((index, packed),) = sent
+    assert (index, type(packed)) == (4, bytes)
+    world = driver([])
+    world._queues[0].put((index, packed))
+    _, found = world._queue_get()
+    assert type(found) is Batch
+    assert set(found) == set(batch)
+    for name in ("text_vec", "label_vec"):
+        assert torch.equal(found[name], batch[name])
+        assert found[name].dtype == batch[name].dtype
+        found[name] += 1  # it can be written to
+    assert torch.equal(found.image[0], batch.image[0])
+    assert found.image[1] is None
+    assert (found.labels, found.batchsize, found.is_training) == (["yes", "no"], 2, True)
+    first, second = found.observations
+    assert (type(first), first["text"], second) == (Message, "hi", {"text": "ho"})
+    assert torch.equal(first["text_vec"], torch.tensor([1, 2]))
+
+
+def test_worker_without_examples_says_so_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(signal, "pause", lambda: sent.append("waits"))
+    worker = BackgroundWorkerDynamicBatchWorld.__new__(BackgroundWorkerDynamicBatchWorld)
+    worker.process_queue = SimpleNamespace(put=sent.append)
+    worker.world = SimpleNamespace(num_examples=lambda: 0)
+    worker.parley()
+    assert sent == [None, "waits"]
 
 
 class Begun(Exception):
@@ -93,13 +199,13 @@ def worker() -> Iterator[Any]:
             context = multiprocessing.get_context("fork")
             begun = context.Event()
 
-            def wait(index: int) -> None:
+            def wait(index: int, queue: None) -> None:
                 begun.set()
                 time.sleep(PATIENCE)
 
             training = 0 if left_alone else os.getpid()
             launch = background_workers._launch_worker
-            process = context.Process(target=launch, args=(0, wait, training), daemon=True)
+            process = context.Process(target=launch, args=(0, wait, training, [None]), daemon=True)
             process.start()
             stack.callback(process.kill)
             assert begun.wait(PATIENCE)
@@ -174,6 +280,12 @@ def test_unrepaired_parlai_cannot_build_dictionary_with_workers(tmp_path: Path) 
 def test_unrepaired_parlai_does_not_seed_workers() -> None:
     workers = unrepaired("parlai.core.worlds").BackgroundWorkerDynamicBatchWorld
     assert "seed" not in inspect.getsource(workers.launch_process)
+
+
+def test_unrepaired_parlai_has_one_queue_and_sends_tensors() -> None:
+    worlds = unrepaired("parlai.core.worlds")
+    assert "_queues" not in inspect.getsource(worlds.BackgroundDriverWorld._queue_get)
+    assert "put((self.index, batchified))" in inspect.getsource(worlds.BackgroundWorkerDynamicBatchWorld.handle_batch)
 
 
 def test_unrepaired_parlai_does_not_make_workers_daemons() -> None:
