@@ -23,10 +23,10 @@ from parlai_empathy.errors import EmpathyError
 from parlai_empathy.prefix import PACKAGE, register_prefix
 from parlai_empathy.repairs import (
     background_workers,
-    delayed_nucleus_beam,
+    decoding,
     end_of_training,
     evaluation_batches,
-    gpt2_cache,
+    gradient_norm,
     help_pages,
     interruption,
     learning_rate,
@@ -186,6 +186,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         learning_rate.use_given_rate,
         learning_rate.resume_at_same_rate,
         training_options.report_unfit_optimizer,
+        gradient_norm.compute_norm_at_once,
     ],
     "parlai.nn.lr_scheduler": [
         learning_rate.reduce_on_plateau,
@@ -213,6 +214,8 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
     "parlai.scripts.build_dict": [background_workers.build_dictionary_without_workers],
     "parlai.core.worlds": [
         background_workers.seed_workers,
+        background_workers.take_turns,
+        background_workers.send_as_bytes,
         background_workers.outlive_signals,
         missing_options.report_missing_task,
     ],
@@ -226,8 +229,8 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         missing_options.check_evaluation,
     ],
     "parlai.utils.fsdp": [several_cpus.join_on_several_cpus],
-    "parlai.core.torch_generator_agent": [delayed_nucleus_beam.lend_nucleus_helpers],
-    "parlai.agents.hugging_face.gpt2": [gpt2_cache.reorder_gpt2_cache, gpt2_cache.rename_gpt2_cache],
+    "parlai.core.torch_generator_agent": [decoding.lend_nucleus_helpers],
+    "parlai.agents.hugging_face.gpt2": [decoding.reorder_gpt2_cache, decoding.rename_gpt2_cache],
 }
 
 

@@ -1,4 +1,8 @@
-"""transformers 5 passes a ``Cache`` object to GPT-2 where ParlAI expects tuples, and has named it anew since 5.24."""
+"""Searches for replies that fail in ParlAI.
+
+``--inference delayednucleusbeam`` samples with a method of another class, but lacks that method's helpers. And
+transformers 5 passes a ``Cache`` object to GPT-2 where ParlAI expects tuples, and has named it anew since 5.24.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,12 @@ import functools
 import inspect
 from types import ModuleType
 from typing import Any
+
+
+def lend_nucleus_helpers(torch_generator_agent: Any) -> None:
+    """Give the search the two methods that nucleus sampling calls."""
+    delayed, nucleus = torch_generator_agent.DelayedNucleusBeamSearch, torch_generator_agent.NucleusSampling
+    delayed.get_mask, delayed.update_p = nucleus.get_mask, nucleus.update_p
 
 
 def reorder_gpt2_cache(gpt2: ModuleType) -> None:
