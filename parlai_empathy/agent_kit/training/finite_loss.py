@@ -13,16 +13,16 @@ from parlai_empathy.errors import TrainingError
 
 
 class FiniteLoss(TorchAgent):
-    """Mixin that checks each loss before its gradients are computed. List it before the agent's other bases."""
+    """Mixin that checks each loss before its gradients are used. List it before the agent's other bases."""
 
     def backward(self, loss: Tensor, **kwargs: Any) -> None:
-        """Run ParlAI's backward pass.
+        """Run ParlAI's backward pass; then check the loss, since until a check a GPU works on its own.
 
         :raises TrainingError: if the loss is NaN or infinite.
         """
+        super().backward(loss, **kwargs)
         if not bool(loss.isfinite().all()):
             raise TrainingError(_error(float(loss.detach().sum()), self.opt, self._number_training_updates))
-        super().backward(loss, **kwargs)
 
 
 def _error(loss: float, opt: Mapping[str, Any], updates: int) -> str:

@@ -91,6 +91,11 @@ class EnsembleAgent(Ensemble, RetrievalAgent):
         length = self.opt["temperature"] ** -0.5 if self.opt["score"] == "cosine" else None
         return EnsembleTowers(dim, features, self.opt["preset"] == "paper", length)
 
+    @property
+    def trains_on_messages(self) -> bool:
+        """Return True: texts are cached by their messages."""
+        return True
+
     # --- inputs of the projections: a vector of the base, concatenated with the classifier's features -----------------
 
     def context_inputs(self, batch: Batch) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,7 +11,13 @@ from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, History, Output
-from parlai.core.torch_generator_agent import GreedySearch, SearchBlocklist, TorchGeneratorModel, TreeSearch
+from parlai.core.torch_generator_agent import (
+    GreedySearch,
+    PPLMetric,
+    SearchBlocklist,
+    TorchGeneratorModel,
+    TreeSearch,
+)
 from parlai.utils.distributed import is_primary_worker
 from parlai.utils.torch import padded_tensor
 from torch import Tensor, nn
@@ -19,6 +26,7 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import encoder_source, save
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, init_weights, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
+from parlai_empathy.agent_kit.training.batch_totals import BatchTotals
 from parlai_empathy.agent_kit.training.draws import seed_weights
 from parlai_empathy.agent_kit.training.finite_loss import FiniteLoss
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
@@ -42,7 +50,7 @@ from parlai_empathy.modules.speed.precision import autocast, use_bfloat16
 _LOSS_METRICS = frozenset({"loss", "ppl", "ppl_peers", "token_acc", "token_em"})
 
 
-class GenerativeAgent(FiniteLoss, FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
+class GenerativeAgent(BatchTotals, FiniteLoss, FusedOptimizer, UpdateCount, TransformerGeneratorAgent):
     """Generates replies with ParlAI's Transformer over words, or with a Hugging Face language model.
 
     The encoder's output is ``(states, mask)``: ``(batch, length, dim)`` and ``(batch, length)``. It is the last item of
@@ -155,12 +163,33 @@ class GenerativeAgent(FiniteLoss, FusedOptimizer, UpdateCount, TransformerGenera
         :param return_output: also return the model's output: see :class:`TrueTokenLosses`.
         """
         with self.autocast():
-            return super().compute_loss(batch, return_output)
+            if not self.adds_up:
+                return super().compute_loss(batch, return_output)
+            output = self.model(*self._model_input(batch), ys=batch.label_vec)
+        loss = self._record_total_losses(batch, output[0].squeeze(-1), output[1])
+        return (loss, output) if return_output else loss
 
-    def train_step(self, batch: Batch) -> None:
+    def _record_total_losses(self, batch: Batch, losses: Tensor, best: Tensor) -> Tensor:
+        """Record ParlAI's metrics of a training batch as totals, and return the mean loss of its tokens.
+
+        :param losses: each token's, ``(batch, time)``, 0 for padding.
+        :param best: the most probable tokens, ``(batch, time)``.
+        """
+        is_token: Tensor = batch.label_vec != self.NULL_IDX
+        right = (batch.label_vec == best) & is_token
+        total, tokens = losses.sum(), is_token.sum()
+        self.record_total("loss", total, tokens)
+        self.record_total("ppl", total, tokens, PPLMetric)
+        self.record_total("token_acc", right.sum(), tokens)
+        self.record_each("token_em", right.sum(dim=1) == is_token.sum(dim=1))
+        self.record_per_token_metrics(batch, losses)
+        return total / tokens
+
+    def train_step(self, batch: Batch) -> Output:
         """Run one training step."""
         self._has_trained = True
         super().train_step(batch)
+        return Output()
 
     # --- evaluation --------------------------------------------------------------------------------------------------
 
@@ -192,7 +221,7 @@ class GenerativeAgent(FiniteLoss, FusedOptimizer, UpdateCount, TransformerGenera
         if self.opt["ppl_protocol"] == "peers":
             losses = example_losses(loss_per_token.float(), batch.label_vec != self.NULL_IDX)
             about = {"mean": "examples", **settings}
-            self.record_local_metric("ppl_peers", [Perplexity(loss, 1, about, batch.split) for loss in losses.tolist()])
+            self.record_each("ppl_peers", losses, partial(Perplexity, settings=about, split=batch.split))
 
     @property
     def case(self) -> str:

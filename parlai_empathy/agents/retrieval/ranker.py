@@ -100,6 +100,11 @@ class PoolRanker(Remembering, TorchRankerAgent):
     def dim(self) -> int:
         """Dimension of the encodings."""
 
+    @property
+    def trains_on_messages(self) -> bool:
+        """Whether training steps read a batch's messages, not only its tokens."""
+        return False
+
     def update_params(self) -> None:
         """Take an optimiser step, and discard encodings computed with the old weights."""
         super().update_params()
@@ -120,7 +125,8 @@ class PoolRanker(Remembering, TorchRankerAgent):
         """Return ParlAI's batch, with the candidates' texts, their source and the fold."""
         batch = super().batchify(obs_batch, sort)
         valid = [obs for obs in obs_batch if self.is_valid(obs)]
-        batch.observations = valid
+        # A worker of --num-workers would have to send them.
+        batch.observations = valid if self.trains_on_messages or not batch.is_training else None
         if valid and not batch.is_training:
             if batch.labels is not None and None in batch.labels:
                 warn_once("some examples have no true reply: their batches have no loss, no rank and no AVG BLEU")

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from parlai.core.dict import DictionaryAgent
 from parlai.core.message import Message
-from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, History, Output
@@ -21,6 +20,7 @@ from parlai_empathy.agent_kit.dictionaries.tokenizer import save_encoder
 from parlai_empathy.agent_kit.options.common import apply_truncate, cut_context
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, keep_dictionary, keep_options
 from parlai_empathy.agent_kit.trained.weights import load_model
+from parlai_empathy.agent_kit.training.batch_totals import BatchTotals
 from parlai_empathy.agent_kit.training.draws import random_of_step, seed_weights
 from parlai_empathy.agent_kit.training.finite_loss import FiniteLoss
 from parlai_empathy.agent_kit.training.fused_optimizer import FusedOptimizer
@@ -56,7 +56,7 @@ class RetrievalDictionary(SelectableDictionary):
         return bool(opt.get("encoder") == "hf")
 
 
-class RetrievalAgent(FiniteLoss, FusedOptimizer, UpdateCount, PoolRanker):
+class RetrievalAgent(BatchTotals, FiniteLoss, FusedOptimizer, UpdateCount, PoolRanker):
     """Answers with the reply of a pool whose vector is most similar to the context's.
 
     In training, each example's negatives are the other replies of the batch, across all processes.
@@ -204,6 +204,11 @@ class RetrievalAgent(FiniteLoss, FusedOptimizer, UpdateCount, PoolRanker):
 
     # --- training ----------------------------------------------------------------------------------------------------
 
+    @property
+    def trains_on_messages(self) -> bool:
+        """Whether training steps read a batch's messages: hard negatives are drawn for them."""
+        return bool(self.opt["hard_negatives"])
+
     def check_training(self) -> None:
         """Raise :class:`OptionError` at the start of training if there would be nothing to learn."""
         options.check_training(self.opt)
@@ -267,9 +272,8 @@ class RetrievalAgent(FiniteLoss, FusedOptimizer, UpdateCount, PoolRanker):
         negatives = replies[size:] if self.opt["hard_negatives"] else None
         losses, scores, true = contrastive_losses(contexts, replies[:size], negatives, self.opt["symmetric_loss"])
         ranks = (scores > scores.gather(1, true.unsqueeze(1))).sum(dim=1) + 1
-        self.record_local_metric("mean_loss", AverageMetric.many(losses.tolist()))
-        self.record_local_metric("train_accuracy", AverageMetric.many((ranks == 1).tolist()))
-        self.record_local_metric("mrr", AverageMetric.many((1 / ranks).tolist()))
+        for name, values in (("mean_loss", losses), ("train_accuracy", ranks == 1), ("mrr", 1 / ranks)):
+            self.record_each(name, values)
         return losses
 
     def _learn_in_chunks(self, batch: Batch, contexts: Tensor, replies: Tensor) -> None:
