@@ -99,7 +99,13 @@ class TokenizerDictionary(DictionaryAgent):
         """
         if separator := self.tokenizer_of_encoder.sep_token:
             text = text.replace("\n", f" {separator} ")
-        return vec_type(self.tokenizer_of_encoder(as_unicode(text), add_special_tokens=False)["input_ids"])
+        # The tokenizer's own `__call__` needs twice the time; it sets these, and leaves them set.
+        backend = self.tokenizer_of_encoder.backend_tokenizer
+        if backend.truncation:
+            backend.no_truncation()
+        if backend.padding:
+            backend.no_padding()
+        return vec_type(backend.encode(as_unicode(text), add_special_tokens=False).ids)
 
     def vec2txt(self, vector: Any, **_: Any) -> str:
         """Decode token ids to text."""

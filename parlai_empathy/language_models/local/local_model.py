@@ -26,7 +26,7 @@ from parlai_empathy.language_models.prompt import Prompt, Sampling
 from parlai_empathy.language_models.thoughts import OPENING, without_thoughts
 from parlai_empathy.language_models.usage import Usage
 from parlai_empathy.modules.pretrained.hugging_face import load_causal_model, load_tokenizer, transformers_library
-from parlai_empathy.modules.speed.precision import keep_in_bfloat16
+from parlai_empathy.modules.speed.precision import attend_at_any_length, keep_in_bfloat16
 
 OPTION = "--lm-model"
 """The option that names the model, for error messages."""
@@ -59,6 +59,7 @@ class LocalModel(Backend):
         self.name = f"hf:{model}"
         self.device = _device(device)
         dtype = torch.bfloat16 if keep_in_bfloat16(precision, self.device) else torch.float32
+        attend_at_any_length()
         self.tokenizer = load_tokenizer(model, OPTION)
         self.model = _on_device(load_causal_model(model, dtype, OPTION).eval(), self.device, model)
         self.identity = f"{model_identity(model, self.model.config)} {str(dtype).removeprefix('torch.')}".strip()

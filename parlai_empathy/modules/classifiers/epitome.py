@@ -123,9 +123,9 @@ class _Mechanism(nn.Module):
 
 
 def _cut(posts: Tensor, seen: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-    """Select posts and trim columns masked in all of them; not on a GPU, where counting would force a sync."""
+    """Select posts and trim columns masked in all of them."""
     seen = seen[places]
-    longest = int(seen.sum(dim=1).max()) if seen.device.type == "cpu" else seen.size(1)
+    longest = int(seen.sum(dim=1).max())
     return posts[places, :longest], seen[:, :longest]
 
 

@@ -52,8 +52,8 @@ class TextReader(nn.Module):
 
 
 def _cut(tokens: Tensor, segments: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Trim the columns that are padding in every row; not on a GPU, where counting would force a sync."""
-    longest = int(lengths.max()) if lengths.device.type == "cpu" else tokens.size(1)
+    """Trim the columns that are padding in every row."""
+    longest = int(lengths.max())
     return tokens[:, :longest], segments[:, :longest], lengths
 
 

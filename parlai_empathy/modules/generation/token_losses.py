@@ -34,7 +34,7 @@ _SCORED = 2048
 class TrueTokenLosses(TorchGeneratorModel):
     """A mixin for ParlAI generators: the forward pass returns losses instead of scores.
 
-    On a CPU it encodes and decodes texts of similar length together. The results are those of the whole batch.
+    It encodes and decodes texts of similar length together. The results are those of the whole batch.
     """
 
     whole = False
@@ -121,8 +121,6 @@ class TrueTokenLosses(TorchGeneratorModel):
 
 def _chosen(states: tuple[Tensor, Tensor], chunks: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
     """Return the encoder's output for each chunk, without columns that are padding in all its rows."""
-    if states[0].device.type != "cpu":
-        return [states]  # they are one chunk, in order
     order, sizes = torch.cat(list(chunks)), [len(rows) for rows in chunks]
     # A single indexing for all chunks: the gradient of each indexing is as large as all the states.
     taken = zip(*(torch.split(kind[order], sizes) for kind in states), strict=True)
@@ -130,14 +128,12 @@ def _chosen(states: tuple[Tensor, Tensor], chunks: Sequence[Tensor]) -> list[tup
 
 
 def _width(is_token: Tensor) -> int:
-    """Return the number of columns with tokens, rounded up to a multiple of 8 (if there are as many); all on a GPU.
+    """Return the number of columns with tokens, rounded up to a multiple of 8 (if there are as many).
 
-    Rounding limits the number of different shapes: a CPU is slow on each new one. On a GPU counting would force a sync.
+    Rounding limits the number of different shapes: a CPU is slow on each new one.
 
     :param is_token: ``(rows, columns)`` booleans; False is padding, on the right.
     """
-    if is_token.device.type != "cpu":
-        return is_token.size(1)
     longest = max(1, int(is_token.sum(dim=1).max()))  # at least one column, even for empty contexts
     return min(is_token.size(1), -(-longest // 8) * 8)
 

@@ -1,4 +1,4 @@
-"""Chunks of texts of similar length, so that there is little padding, of the size that a CPU processes fastest."""
+"""Chunks of texts of similar length, so that there is little padding, of the size that a processor is fastest at."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ exceed 32 MB, up to which the C library reuses freed memory: beyond it, each ope
 system, page by page, which takes longer than the operation itself.
 """
 
+GPU_TOKENS = 32_768
+"""The same on a GPU: fewer do not keep it busy, and starting its work takes as long as the work itself."""
+
 
 def length_buckets(lengths: Tensor, beside: Tensor | None = None, most: int | None = None) -> list[Tensor]:
-    """Split texts into chunks of similar length. On a GPU all texts are one chunk, in their order.
+    """Split texts into chunks of similar length.
 
     :param lengths: ``(n,)``, the number of tokens of each text, at least 1; on the model's device.
     :param beside: ``(n,)``, the number of tokens of a second text that is processed together with each. Then chunks
         have similar lengths of both, with the first texts' lengths rounded up to a multiple of 8.
-    :param most: maximum number of texts per chunk; None for no limit.
-    :returns: the indices of each chunk's texts, ``(chunk,)`` each; on a CPU the shortest texts first.
+    :param most: maximum number of texts per chunk on a CPU; None for no limit.
+    :returns: the indices of each chunk's texts, ``(chunk,)`` each, the shortest texts first; on a GPU, texts that fit
+        into one chunk stay in their order.
     """
-    if lengths.device.type != "cpu" or len(lengths) <= 1:
+    if len(lengths) <= 1:
         return [torch.arange(len(lengths), device=lengths.device)]
+    limit, most = (CPU_TOKENS, most) if lengths.device.type == "cpu" else (GPU_TOKENS, None)
     if beside is None:
         order, tokens = lengths.argsort(stable=True), lengths
     else:
@@ -33,7 +38,9 @@ def length_buckets(lengths: Tensor, beside: Tensor | None = None, most: int | No
     chunks, start, longest = [], 0, 0
     for end, length in enumerate(tokens[order].tolist()):
         longest = max(longest, length)
-        if start < end and ((end + 1 - start) * longest > CPU_TOKENS or end - start == most):
+        if start < end and ((end + 1 - start) * longest > limit or end - start == most):
             chunks.append(order[start:end])
             start, longest = end, length
+    if not chunks and lengths.device.type != "cpu":
+        return [torch.arange(len(lengths), device=lengths.device)]
     return [*chunks, order[start:]]

@@ -63,7 +63,16 @@ def _is_from_amd() -> bool:
     return str(capabilities.get("cpu_name", "")).startswith("AMD")
 
 
+def attend_at_any_length() -> None:
+    """Keep torch from cuDNN's attention, its first choice for bfloat16 on many GPUs.
+
+    cuDNN plans for each new shape, which takes half a second or more. Texts differ in length, so there are many shapes.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 def autocast(model: nn.Module, precision: str) -> torch.autocast:
     """Return an autocast context for the precision that ``--precision`` means on the model's device."""
     device = next(model.parameters()).device
+    attend_at_any_length()
     return torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16(precision, device))

@@ -53,6 +53,15 @@ def test_text_is_converted_to_ids_and_back(dictionary: TokenizerDictionary) -> N
     assert dictionary.txt2vec("hi", tuple) == tuple(dictionary.txt2vec("hi"))
 
 
+def test_settings_that_the_tokenizer_was_last_called_with_do_not_matter(dictionary: TokenizerDictionary) -> None:
+    text = "Hi, you\nHi"
+    expected = dictionary.tokenizer_of_encoder(text.replace("\n", " [SEP] "), add_special_tokens=False)["input_ids"]
+    for settings in ({"truncation": True, "max_length": 3}, {"padding": "max_length", "max_length": 40}):
+        dictionary.tokenizer_of_encoder("hi, you", **settings)
+        assert dictionary.txt2vec(text) == expected
+    assert len(expected) == 9
+
+
 def test_lone_surrogates_become_question_marks(dictionary: TokenizerDictionary) -> None:
     """A terminal that is not set to UTF-8 passes them on, and the tokenizers library rejects them."""
     assert dictionary.txt2vec("hi \udce9") == dictionary.txt2vec("hi ?")

@@ -98,6 +98,29 @@ def test_vectors_keep_their_order_if_texts_are_read_in_chunks(gradients: bool, m
     torch.testing.assert_close(together, alone, atol=2e-5, rtol=1e-4)
 
 
+@settings(max_examples=25)
+@given(texts=batches, extra=st.integers(0, 3))
+def test_vectors_and_gradients_are_the_same_if_a_gpu_computes_true_tokens_alone(
+    texts: list[list[int]], extra: int
+) -> None:
+    texts = [text[: SIZES["n_positions"] - extra] for text in texts]
+    whole, alone = encoder(), encoder()
+    expected = whole(padded(texts, extra))
+    with pytest.MonkeyPatch.context() as change:
+        seen: list[int] = []
+        layer = EncoderLayer.forward
+        change.setattr(EncoderLayer, "forward", lambda *a, **k: (seen.append(len(a[1])), layer(*a, **k))[1])
+        change.setattr(transformer, "_on_gpu", lambda tokens: True)
+        found = alone(padded(texts, extra))
+        assert seen == [sum(map(len, texts))] * SIZES["n_layers"]
+    torch.testing.assert_close(found, expected, atol=2e-5, rtol=1e-4)
+    for vectors in (found, expected):
+        vectors.pow(2).sum().backward()
+    for (name, weights), others in zip(whole.named_parameters(), alone.parameters(), strict=True):
+        if weights.grad is not None:
+            torch.testing.assert_close(others.grad, weights.grad, atol=1e-4, rtol=1e-3, msg=name)
+
+
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_layer_outputs_and_gradients_match_torch(dropout: float) -> None:
     """Same states and same gradients of weights and states; with dropout, the same mean of the outputs."""

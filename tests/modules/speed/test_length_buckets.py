@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.modules.speed import length_buckets as module
-from parlai_empathy.modules.speed.length_buckets import CPU_TOKENS, length_buckets
+from parlai_empathy.modules.speed.length_buckets import CPU_TOKENS, GPU_TOKENS, length_buckets
 
 LENGTHS = st.lists(st.integers(1, 3000), min_size=1, max_size=40)
 
@@ -59,7 +59,26 @@ def test_texts_of_equal_length_stay_in_order(monkeypatch: pytest.MonkeyPatch) ->
     assert [chunk.tolist() for chunk in length_buckets(torch.tensor([4, 2, 4, 4, 2, 4]))] == [[1, 4, 0], [2, 3, 5]]
 
 
-def test_other_devices_get_one_chunk() -> None:
-    (chunk,) = length_buckets(torch.tensor([5000, 2, 3000], device="meta"))
-    assert chunk.shape == (3,)
-    assert chunk.device.type == "meta"
+class OnGpu(torch.Tensor):
+    """Lengths that say that they are on a GPU."""
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return torch.device("cuda")
+
+
+@given(LENGTHS)
+def test_chunks_of_a_gpu_are_larger_and_have_any_number_of_texts(lengths: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as change:
+        change.setattr(torch, "arange", lambda *sizes, device: here(*sizes))
+        chunks = length_buckets(torch.tensor(lengths).as_subclass(OnGpu), most=1)
+    places = [place for chunk in chunks for place in chunk.tolist()]
+    if len(lengths) * max(lengths) <= GPU_TOKENS:
+        assert places == list(range(len(lengths))), "a single chunk stays in its order"
+    elif len(chunks) > 1:
+        assert [lengths[place] for place in places] == sorted(lengths)
+    for chunk in chunks:
+        assert len(chunk) == 1 or len(chunk) * max(lengths[place] for place in chunk.tolist()) <= GPU_TOKENS
+
+
+here = torch.arange

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.modules.speed.precision import CHOICES, keep_in_bfloat16, use_bfloat16
+from parlai_empathy.modules.speed.precision import (
+    CHOICES,
+    attend_at_any_length,
+    autocast,
+    keep_in_bfloat16,
+    use_bfloat16,
+)
 
 CPU, GPU, OTHER = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 
@@ -71,3 +79,11 @@ def test_unknown_precision_raises_option_error() -> None:
     with pytest.raises(OptionError, match=r"^--precision float16: must be one of auto, float32, bfloat16$"):
         use_bfloat16("float16", CPU)
     assert CHOICES[0] == "auto"
+
+
+@pytest.mark.parametrize("begin", [attend_at_any_length, lambda: autocast(torch.nn.Linear(1, 1), "float32")])
+def test_attention_that_plans_for_each_length_is_not_used(begin: Callable[[], object]) -> None:
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    begin()
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+    assert torch.backends.cuda.flash_sdp_enabled()
