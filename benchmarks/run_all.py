@@ -37,7 +37,15 @@ BENCHMARKS = {
     "help": ("`parlai --help`", False),
 }
 
-ON_A_GPU = {"retrieval_training", "hf_fine_tuning", "diverse_beam", "generative_training"}
+# Also run on a GPU, with larger batches, which it needs to be busy, and with processes that prepare them.
+_WITH_WORKERS = ["--gpu", "--workers", "8"]
+ON_A_GPU = {
+    "retrieval_training": [*_WITH_WORKERS, "--steps", "5"],
+    "hf_fine_tuning": [*_WITH_WORKERS, "--batch", "128", "--steps", "5"],
+    "diverse_beam": ["--gpu"],
+    "generative_training": [*_WITH_WORKERS, "--batch", "512", "--steps", "4"],
+    "reply_scoring": ["--gpu"],
+}
 
 
 def main() -> None:
@@ -83,7 +91,9 @@ def _processor() -> str:
 
 def _section(name: str, title: str, has_editions: bool, edition: str) -> str:
     command = [f"benchmarks/{name}.py", *(["--edition", edition] if has_editions and edition != "full" else [])]
-    commands = [command, *([[*command, "--gpu"]] if name in ON_A_GPU and torch.cuda.is_available() else [])]
+    commands = [command]
+    if name in ON_A_GPU and torch.cuda.is_available():
+        commands.append([*command, *ON_A_GPU[name]])
     return "\n\n".join([f"## {title}", *map(_said, commands)])
 
 

@@ -37,6 +37,16 @@ def add_gpu(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpu", action="store_true", help="run both on the GPU")
 
 
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add ``--workers``, for a benchmark of training."""
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        help="processes that prepare our batches (--num-workers); with ParlAI's own a training is slower than without",
+    )
+
+
 def untrained(folder: str | Path, edition: str, model: str = "empathy:retrieval", **options: Any) -> Any:
     """Return an agent with a randomly initialised Transformer and the dictionary of the training fold.
 
@@ -65,12 +75,15 @@ def trained(folder: str | Path, edition: str, steps: int, **options: Any) -> str
     return str(agent.opt["model_file"])
 
 
-def training_world(agent: Any, like: Any, batch: int) -> World:
+def training_world(agent: Any, like: Any, batch: int, workers: int = 0) -> World:
     """Return a world in which the agent learns from the examples of training in their order.
 
     :param like: the agent whose options the task has: an alternative of ParlAI's does not know ours.
+    :param workers: processes that prepare batches; with any, the examples are in random order.
     """
-    return create_task(Opt({**like.opt, "task": TASK, "datatype": "train:ordered", "batchsize": batch}), agent)
+    datatype = "train" if workers else "train:ordered"
+    options = {"task": TASK, "datatype": datatype, "batchsize": batch, "num_workers": workers}
+    return create_task(Opt({**like.opt, **options}), agent)
 
 
 def steps(world: World, count: int) -> Callable[[], object]:
