@@ -23,7 +23,7 @@ def report(opt: Opt) -> Report:
         raise compared.stopped(opt) from None
     compared.check_any(bool(logged or found.systems), found.failures)
     title, notes = "EmpGPT-3: leaderboard", []
-    if models:
+    if found.systems:
         title, notes = f"{title}, {compared.about(opt)}", [compared.options_note(options)]
     people = people_of(found.logs or logs.values())  # all models reply to the same items; logs may have others
     systems = [*([people] if people else []), *found.systems, *logged]

@@ -132,6 +132,8 @@ def test_failed_model_is_skipped_unless_nothing_else_remains(ranker: Path, tmp_p
     report = board(models=[f"gone={tmp_path}/gone"], logs=[f"theirs={log}"])
     assert list(rows(report)) == ["theirs"]
     assert any(note.startswith("- left out: gone: ") for note in report.tables[0].notes)
+    assert report.title == "EmpGPT-3: leaderboard", "no model replied to any fold"
+    assert not any("evaluated with" in note for note in report.tables[0].notes)
     with pytest.raises(ModelFileError, match=r"^gone: .*gone is not a trained model"):
         board(models=[f"gone={tmp_path}/gone"])
 
