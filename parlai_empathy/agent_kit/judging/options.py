@@ -76,6 +76,9 @@ def check_parlais(opt: Opt) -> None:
     for name in ("dynamic_batching", "eval_dynamic_batching"):
         if opt.get(name) not in (None, "off"):
             raise OptionError(f"{flag(name)} {opt[name]}: judges do not support it; use --batchsize")
+    if opt.get("num_workers"):
+        # They would send texts alone: judges tokenize them once they know the whole batch.
+        raise OptionError(f"--num-workers {opt['num_workers']}: judges do not support it; leave it out")
     for name in ("truncate", "text_truncate", "label_truncate"):
         if (opt.get(name) or 0) > 0:
             limits = [flag(own) for own in ("max_tokens", "max_words") if own in opt]

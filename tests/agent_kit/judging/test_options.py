@@ -84,6 +84,7 @@ def test_valid_values_are_accepted() -> None:
         ({"classes": ["sad", "glad", "sad"]}, "--classes sad glad sad: name at least two, each once"),
         ({"fp16": True}, "--fp16 true: judges do not support it; --precision bfloat16 is as fast"),
         ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not support it; use --batchsize"),
+        ({"num_workers": 2}, "--num-workers 2: judges do not support it; leave it out"),
         (
             {"eval_dynamic_batching": "batchsort"},
             "--eval-dynamic-batching batchsort: judges do not support it; use --batchsize",

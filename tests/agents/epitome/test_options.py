@@ -74,6 +74,7 @@ def test_explicit_options_override_the_preset() -> None:
         ({"rationale_weight": float("nan")}, "--rationale-weight nan: must be at least 0"),
         ({"fp16": True}, "--fp16 true: judges do not support it; --precision bfloat16 is as fast"),
         ({"dynamic_batching": "full"}, "--dynamic-batching full: judges do not support it; use --batchsize"),
+        ({"num_workers": 2}, "--num-workers 2: judges do not support it; leave it out"),
     ],
 )
 def test_invalid_options_raise_option_error(changes: dict[str, Any], expected: str) -> None:
