@@ -61,16 +61,17 @@ def _measure(ours: Sequence[GenerativeAgent], batch: int, count: int, workers: i
     theirs = same_generator(ours[0], datatype="train")
     their_world, *our_worlds = (training_world(agent, ours[0], batch) for agent in (theirs, *ours))
     _check(their_world, our_worlds, 1e-4, 1e-2)
-    ready = [training_world(agent, ours[0], batch, workers) for agent in ours] if workers else our_worlds
-    for world in ready if workers else ():
-        steps(world, 2)()  # until the workers have started
-    rounds = [[_seconds_per_token(world, count) for world in (their_world, *ready)] for _ in range(ROUNDS)]
+    if workers:
+        our_worlds = [training_world(agent, ours[0], batch, workers) for agent in ours]
+        for world in our_worlds:
+            steps(world, 2)()  # until the workers have started
+    rounds = [[_seconds_per_token(world, count) for world in (their_world, *our_worlds)] for _ in range(ROUNDS)]
     if not workers:  # all have seen the same
         _check(their_world, our_worlds, 1e-3, 1e-1)
     expected, *found = (list(each) for each in zip(*rounds, strict=True))
     for agent, times in zip(ours, found, strict=True):
         print(Comparison(expected, times).line(f"training, {agent.opt['precision']}", 1, "tokens"))
-    for world in ready:
+    for world in our_worlds:
         world.shutdown()
 
 

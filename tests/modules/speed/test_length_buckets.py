@@ -59,6 +59,9 @@ def test_texts_of_equal_length_stay_in_order(monkeypatch: pytest.MonkeyPatch) ->
     assert [chunk.tolist() for chunk in length_buckets(torch.tensor([4, 2, 4, 4, 2, 4]))] == [[1, 4, 0], [2, 3, 5]]
 
 
+on_cpu = torch.arange
+
+
 class OnGpu(torch.Tensor):
     """Lengths that say that they are on a GPU."""
 
@@ -70,7 +73,7 @@ class OnGpu(torch.Tensor):
 @given(LENGTHS)
 def test_chunks_of_a_gpu_are_larger_and_have_any_number_of_texts(lengths: list[int]) -> None:
     with pytest.MonkeyPatch.context() as change:
-        change.setattr(torch, "arange", lambda *sizes, device: here(*sizes))
+        change.setattr(torch, "arange", lambda *sizes, device: on_cpu(*sizes))
         chunks = length_buckets(torch.tensor(lengths).as_subclass(OnGpu), most=1)
     places = [place for chunk in chunks for place in chunk.tolist()]
     if len(lengths) * max(lengths) <= GPU_TOKENS:
@@ -79,6 +82,3 @@ def test_chunks_of_a_gpu_are_larger_and_have_any_number_of_texts(lengths: list[i
         assert [lengths[place] for place in places] == sorted(lengths)
     for chunk in chunks:
         assert len(chunk) == 1 or len(chunk) * max(lengths[place] for place in chunk.tolist()) <= GPU_TOKENS
-
-
-here = torch.arange
