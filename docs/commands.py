@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +78,15 @@ def owners() -> Iterator[tuple[str, Any, dict[str, str]]]:
     agents = {path.parent.name: load_agent_module(f"empathy:{path.parent.name}") for path in _agents()}
     judges = ", ".join(name for name, agent in agents.items() if issubclass(agent, JudgeAgent))
     yield f"-m empathy:{judges}", JudgeAgent, {}
-    for name, agent in sorted(agents.items(), key=lambda item: len(item[1].__mro__)):
+    for name, agent in sorted(agents.items(), key=lambda item: (_extended(item[1], agents.values()), item[0])):
         yield f"-m empathy:{name}", agent, {}
         if name == "retrieval":
             yield "-m empathy:retrieval --encoder hf", agent, {"encoder": "hf"}
+
+
+def _extended(agent: type, agents: Iterable[type]) -> int:
+    """Return how many of the agents an agent extends."""
+    return sum(issubclass(agent, other) for other in agents if other is not agent)
 
 
 def _agents() -> list[Path]:
