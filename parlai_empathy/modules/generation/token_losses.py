@@ -23,12 +23,14 @@ from parlai_empathy.modules.speed.length_buckets import length_buckets
 # Texts that a CPU encodes or decodes at a time: with two threads, small batches take a fifth less time than the largest
 # ones that would fit.
 _CPU_TEXTS = 16
-# Scores that a CPU computes at a time: 32 MB, up to which the C library reuses freed memory (see
-# :data:`parlai_empathy.modules.speed.length_buckets.CPU_TOKENS`); but of at least 128 tokens, because the gradient of
-# each product is as large as the vocabulary.
-_CPU_SCORES, _CPU_SCORED = 8_000_000, 128
-# True tokens that other devices score at a time, so that scores over the whole vocabulary fit into memory.
-_SCORED = 2048
+# Tokens that a GPU encodes or decodes at a time, padding included: more than 512 messages and their replies. Each chunk
+# starts as many pieces of work as a whole batch, which takes longer than the work itself if the model is small.
+_GPU_TOKENS = 131_072
+# Scores that are computed at a time. A CPU: 32 MB, up to which the C library reuses freed memory (see
+# :data:`parlai_empathy.modules.speed.length_buckets.CPU_TOKENS`). A GPU: 2 GB, 2,147 tokens of the paper's vocabulary.
+_CPU_SCORES, _GPU_SCORES = 8_000_000, 2**29
+# Tokens that are scored at a time if they are fewer: the gradient of each product is as large as the vocabulary.
+_SCORED = 128
 
 
 class TrueTokenLosses(TorchGeneratorModel):
@@ -71,7 +73,7 @@ class TrueTokenLosses(TorchGeneratorModel):
         """
         tokens = xs[0]
         is_token = tokens != self.NULL_IDX
-        chunks = length_buckets(is_token.sum(dim=1), most=_CPU_TEXTS)
+        chunks = length_buckets(is_token.sum(dim=1), most=_CPU_TEXTS, gpu_tokens=_GPU_TOKENS)
         if len(chunks) == 1:
             return self.encoder(*xs)
         texts = [tokens[rows, : _width(is_token[rows])] for rows in chunks]
@@ -101,11 +103,11 @@ class TrueTokenLosses(TorchGeneratorModel):
 
     def _scored_at_once(self, device: torch.device) -> int:
         """Return how many true tokens to score at a time."""
-        return _SCORED if device.type != "cpu" else max(_CPU_SCORED, _CPU_SCORES // self.words)
+        return max(_SCORED, (_CPU_SCORES if device.type == "cpu" else _GPU_SCORES) // self.words)
 
     def _written(self, states: Any, ys: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the decoder's output for true tokens, ``(tokens, dim)``, and their rows and columns, ``(tokens,)``."""
-        chunks = length_buckets(is_token.sum(dim=1), states[1].sum(dim=1), _CPU_TEXTS)
+        chunks = length_buckets(is_token.sum(dim=1), states[1].sum(dim=1), _CPU_TEXTS, _GPU_TOKENS)
         texts = [
             self._get_initial_forced_decoder_input(len(rows), ys[rows, : _width(is_token[rows]) - 1]) for rows in chunks
         ]

@@ -17,19 +17,22 @@ GPU_TOKENS = 32_768
 """The same on a GPU: fewer do not keep it busy, and starting its work takes as long as the work itself."""
 
 
-def length_buckets(lengths: Tensor, beside: Tensor | None = None, most: int | None = None) -> list[Tensor]:
+def length_buckets(
+    lengths: Tensor, beside: Tensor | None = None, most: int | None = None, gpu_tokens: int = GPU_TOKENS
+) -> list[Tensor]:
     """Split texts into chunks of similar length.
 
     :param lengths: ``(n,)``, the number of tokens of each text, at least 1; on the model's device.
     :param beside: ``(n,)``, the number of tokens of a second text that is processed together with each. Then chunks
         have similar lengths of both, with the first texts' lengths rounded up to a multiple of 8.
     :param most: maximum number of texts per chunk on a CPU; None for no limit.
+    :param gpu_tokens: maximum number of tokens per chunk on a GPU, padding included.
     :returns: the indices of each chunk's texts, ``(chunk,)`` each, the shortest texts first; on a GPU, texts that fit
         into one chunk stay in their order.
     """
     if len(lengths) <= 1:
         return [torch.arange(len(lengths), device=lengths.device)]
-    limit, most = (CPU_TOKENS, most) if lengths.device.type == "cpu" else (GPU_TOKENS, None)
+    limit, most = (CPU_TOKENS, most) if lengths.device.type == "cpu" else (gpu_tokens, None)
     if beside is None:
         order, tokens = lengths.argsort(stable=True), lengths
     else:

@@ -50,7 +50,7 @@ def test_losses_and_gradients_match_whole_batch(count: int, monkeypatch: pytest.
     """40 texts exceed one chunk in encoding, decoding and scoring."""
     monkeypatch.setattr(length_buckets, "CPU_TOKENS", 160)
     monkeypatch.setattr(token_losses, "_CPU_SCORES", 60 * WORDS)
-    monkeypatch.setattr(token_losses, "_CPU_SCORED", 1)
+    monkeypatch.setattr(token_losses, "_SCORED", 1)
     model = generator()
     xs, ys = batch(count)
     losses, best, (states, mask) = model(xs, ys=ys)
