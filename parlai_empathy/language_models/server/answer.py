@@ -28,11 +28,14 @@ class BrokenAnswerError(Exception):
     """The server sent something that is not an answer; a retry may succeed. The message says what was sent.
 
     :param is_empty: whether the response was valid except for its empty list of choices.
+    :param usage: what the response reports of its tokens, which may be charged.
     """
 
-    def __init__(self, text: str, is_empty: bool = False) -> None:
+    def __init__(self, text: str, is_empty: bool = False, usage: Any = None) -> None:
         super().__init__(text)
         self.is_empty = is_empty
+        self.tokens = (_count(usage, "prompt_tokens") or 0, _count(usage, "completion_tokens") or 0)
+        """The numbers of tokens read and written."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def read_server_answer(body: bytes, hide: Callable[[str], str] = str) -> ServerA
         said = error_message(whole)
         raise BrokenAnswerError(f"an error: {shortened(hide(said))}" if said else "JSON without choices")
     if not whole["choices"]:
-        raise BrokenAnswerError(EMPTY, is_empty=True)
+        raise BrokenAnswerError(EMPTY, is_empty=True, usage=whole.get("usage"))
     choice = whole["choices"][0]
     if not isinstance(choice, dict):
         raise BrokenAnswerError("an invalid choice")

@@ -176,6 +176,7 @@ class _Run:
                 report = self.partial.report if self.partial else None
                 return self._read(prompt, await self.requester.ask(prompt, self.sampling, report))
             except TryAgainError as error:
+                self.model.usage.add_tokens(*error.tokens)
                 if self.partial and self.partial.reported:
                     raise self._interrupted(error) from error
                 if attempt > self.model.retries or self.over.is_set():

@@ -54,12 +54,20 @@ class TryAgainError(Exception):
 
     :param headers: those of the server's response, if there was one.
     :param empty: whether the server answered with an empty list of choices.
+    :param tokens: the numbers of tokens read and written, if the server reported them all the same.
     """
 
-    def __init__(self, reason: str, headers: Mapping[str, str] | None = None, empty: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        headers: Mapping[str, str] | None = None,
+        empty: bool = False,
+        tokens: tuple[int, int] = (0, 0),
+    ) -> None:
         super().__init__(reason)
         self.headers = headers or {}
         self.empty = empty
+        self.tokens = tokens
 
 
 class _LostError(Exception):
@@ -108,7 +116,7 @@ class Requester:
                 return await self.ask(prompt, sampling, report)
             raise self._refused(error.status_code, error.response) from None
         except BrokenAnswerError as error:
-            raise TryAgainError(f"it sent {error}", empty=error.is_empty) from None
+            raise TryAgainError(f"it sent {error}", empty=error.is_empty, tokens=error.tokens) from None
         except (openai.APIConnectionError, _LostError) as error:
             reason = self._hidden(str(error.__cause__ or error)) or type(error.__cause__).__name__
             raise TryAgainError(f"the connection failed ({reason})") from None

@@ -76,9 +76,9 @@ class ServerStream:
             self._report(found.text or "")
             return found
         if not self._has_choice and self.is_over:
-            raise BrokenAnswerError(EMPTY, is_empty=True)
+            raise BrokenAnswerError(EMPTY, is_empty=True, usage=self._usage)
         if not self.is_whole:
-            raise BrokenAnswerError(_PART)
+            raise BrokenAnswerError(_PART, usage=self._usage)
         message = {"content": self._text or None, "refusal": self._refusal}
         return read_choice({"message": message, "finish_reason": self._finish}, self._usage)
 

@@ -354,7 +354,28 @@ def test_unusable_answers_are_no_answer(misbehaviour: Any, reason: str, requests
     assert model.complete([CHAT], Sampling()) == [NoAnswer(reason)]
     assert len(server.requests) == requests
     assert (model.usage.requests, model.usage.no_answers) == (1, 1)
-    assert model.usage.completion_tokens == (0 if requests > 1 else 2), "what was written is paid for"
+    paid = (3 * requests, 2 * requests)
+    assert (model.usage.prompt_tokens, model.usage.completion_tokens) == paid, "each of its tokens is paid for"
+
+
+NO_CHOICES = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+
+
+@pytest.mark.parametrize("end", [b"data: [DONE]\n\n", b""])
+def test_tokens_of_streams_without_choices_are_counted(end: bytes, server: ModelServer) -> None:
+    server.next(events(NO_CHOICES, end=end), events(NO_CHOICES, end=end))
+    model = parrot()
+    answer = model.stream(CHAT, Sampling(), lambda text: None)
+    assert isinstance(answer, Completion)
+    counted = (model.usage.prompt_tokens, model.usage.completion_tokens)
+    assert counted == (2 * 7 + answer.prompt_tokens, 2 * 2 + answer.completion_tokens)
+
+
+def test_counts_that_are_no_numbers_are_ignored_without_choices(server: ModelServer) -> None:
+    server.always = raw({"choices": [], "usage": {"prompt_tokens": "7", "completion_tokens": -1}})
+    model = parrot(retries=0)
+    assert model.complete([CHAT], Sampling()) == [NoAnswer("an empty list of choices")]
+    assert (model.usage.prompt_tokens, model.usage.completion_tokens) == (0, 0)
 
 
 @pytest.mark.parametrize(
