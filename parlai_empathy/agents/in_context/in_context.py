@@ -20,7 +20,7 @@ from parlai_empathy.agents.in_context.reply import reply_fields, reply_text
 from parlai_empathy.agents.in_context.selection import Chosen, Query
 from parlai_empathy.agents.in_context.template import Turn
 from parlai_empathy.agents.in_context.truncation import Fitted, fitted
-from parlai_empathy.errors import LanguageModelError, OptionError
+from parlai_empathy.errors import OptionError
 from parlai_empathy.language_models.completion import Answer
 from parlai_empathy.language_models.partial_answers import PartialAnswers, Say
 from parlai_empathy.language_models.prompt import Prompt
@@ -123,7 +123,11 @@ class InContextAgent(Agent):
             and observation["history"]
         ]
         if asked:
-            answers = self._answers([observation for _, observation in asked], say)
+            try:
+                answers = self._answers([observation for _, observation in asked], say)
+            except BaseException:  # also Control-C: what was used by then is paid for
+                self._log_usage()
+                raise
             for (reply, _), answer in zip(asked, answers, strict=True):
                 reply.update(answer)
         return replies
@@ -140,11 +144,7 @@ class InContextAgent(Agent):
             for one, observation in zip(chosen, observations, strict=True)
         ]
         self._count(prompts)
-        try:
-            answers = self._completed([prompt.prompt for prompt in prompts], say)
-        except LanguageModelError:
-            self._log_usage()
-            raise
+        answers = self._completed([prompt.prompt for prompt in prompts], say)
         return [
             self._reply(answer, prompt, one, is_measured="eval_labels" in observation)
             for answer, prompt, one, observation in zip(answers, prompts, chosen, observations, strict=True)

@@ -33,7 +33,7 @@ from tiny_parts import train_classifier
 from parlai_empathy.agents.in_context import parts
 from parlai_empathy.agents.in_context.selection import Query
 from parlai_empathy.agents.in_context.template import load_template
-from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
+from parlai_empathy.errors import DataError, LanguageModelError, ModelFileError, OptionError
 from parlai_empathy.language_models.cache import Cache
 from parlai_empathy.language_models.cached_model import CachedModel
 from parlai_empathy.language_models.completion import Answer, Completion, NoAnswer
@@ -453,6 +453,23 @@ def test_model_usage_is_logged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     tokens = int(re.findall(r"(\d+) tokens read", used[0])[0])
     assert "64 requests" in used[0]
     assert f"cost {tokens}.0000" in used[0]  # at a price of one per token
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), LanguageModelError("gone"), DataError("the disk is full")])
+def test_model_usage_is_logged_when_a_run_ends_early(
+    tmp_path: Path, scripted: Any, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def dies(prompt: str) -> str:
+        if len(model.asked) > 30:
+            raise error
+        return "Yes."
+
+    model = scripted(dies)
+    lines: list[str] = []
+    monkeypatch.setattr(parlais_logging, "info", lines.append)
+    with pytest.raises(type(error)):
+        evaluate(tmp_path)
+    assert [line.split(" (")[0] for line in lines if line.startswith("scripted: ")] == ["scripted: 30 requests"]
 
 
 def test_train_model_saves_the_options(tmp_path: Path) -> None:
