@@ -30,6 +30,10 @@ class CachedModel(LanguageModel):
         """Return the number of tokens, as counted by the backend."""
         return self.backend.count_tokens(prompt)
 
+    def as_words(self, text: str) -> str:
+        """Return what somebody said as the backend reads it."""
+        return self.backend.as_words(text)
+
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
         """Return the answers in the order of the prompts; repeated prompts are sent once."""
         keys = [cache_key(self.name, self.backend.identity, prompt, sampling) for prompt in prompts]

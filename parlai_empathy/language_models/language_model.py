@@ -25,6 +25,13 @@ class LanguageModel(ABC):
     def count_tokens(self, prompt: Prompt) -> int:
         """Return the number of tokens of a prompt; a high estimate if the model's tokenizer is not available."""
 
+    def as_words(self, text: str) -> str:
+        """Return what somebody said as a prompt may contain it: a model reads all of it as words.
+
+        Servers, which know their control tokens, get it unchanged.
+        """
+        return text
+
     @abstractmethod
     def complete(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Answer]:
         """Answer prompts.

@@ -140,7 +140,7 @@ class InContextAgent(Agent):
         queries = [self._query(observation) for observation in observations]
         chosen = parts.selector.choose(queries) if parts.selector else [Chosen(())] * len(queries)
         prompts = [
-            fitted(parts.template, one.examples, observation["history"], parts.room, parts.model.count_tokens)
+            fitted(parts.template, one.examples, self._said(observation), parts.room, parts.model.count_tokens)
             for one, observation in zip(chosen, observations, strict=True)
         ]
         self._count(prompts)
@@ -161,6 +161,10 @@ class InContextAgent(Agent):
             partial.report(reply_text(text, sampling.stop))
 
         return [model.stream(prompt, sampling, report) for prompt in prompts]
+
+    def _said(self, observation: Message) -> list[Turn]:
+        """Return the turns of the conversation for the prompt."""
+        return [turn._replace(text=self._parts.model.as_words(turn.text)) for turn in observation["history"]]
 
     def _query(self, observation: Message) -> Query:
         turns: tuple[Turn, ...] = observation["history"]

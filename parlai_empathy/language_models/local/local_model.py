@@ -16,7 +16,7 @@ from torch import Tensor
 from parlai_empathy.errors import LanguageModelError, ModelFileError, OptionError
 from parlai_empathy.language_models.completion import Answer, Completion, answer_of
 from parlai_empathy.language_models.language_model import Backend
-from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
+from parlai_empathy.language_models.local.prompt_tokens import control_tokens, prompt_tokens
 from parlai_empathy.language_models.local.stop_texts import StopTexts
 from parlai_empathy.language_models.local.token_listener import TokenListener, settled
 from parlai_empathy.language_models.local.token_sampling import TokenSampler, random_source
@@ -66,6 +66,7 @@ class LocalModel(Backend):
         self.context_length = _context_length(model, self.model.config, context_length)
         self.usage = usage or Usage()
         self.batch = batch
+        self._controls = control_tokens(self.tokenizer)
         self.ends = _end_tokens(self.model, self.tokenizer)
         self.padding = next((i for i in (self.tokenizer.pad_token_id, *self.ends) if i is not None), 0)
         # Replaces the model's own generation settings: temperature and penalties come from Sampling alone.
@@ -76,6 +77,10 @@ class LocalModel(Backend):
     def count_tokens(self, prompt: Prompt) -> int:
         """Return the number of tokens of a prompt, including those of the chat template."""
         return len(prompt_tokens(self.tokenizer, prompt, self.name))
+
+    def as_words(self, text: str) -> str:
+        """Return a text with a space in each control token that it names, which could end or forge a turn."""
+        return self._controls.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
 
     def stream(self, prompt: Prompt, sampling: Sampling, say: Say) -> Answer:
         """Answer one prompt, passing the answer so far to ``say`` after each token.

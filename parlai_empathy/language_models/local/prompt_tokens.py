@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -31,6 +32,14 @@ def prompt_tokens(tokenizer: Any, prompt: Prompt, model: str) -> list[int]:
     if begin is None:
         raise OptionError(f"{model}: the prompt is empty, and the model has no start token: pass a prompt")
     return [begin]
+
+
+def control_tokens(tokenizer: Any) -> re.Pattern[str]:
+    """Return a pattern of the texts that the tokenizer reads as control tokens, such as ``</s>`` and ``<|im_end|>``."""
+    texts = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+    # The longest first; one character cannot be taken apart.
+    texts = sorted((text for text in texts if len(text) > 1), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, texts)) or "(?!)")
 
 
 def _chat_text(tokenizer: Any, messages: tuple[Message, ...], model: str) -> str:

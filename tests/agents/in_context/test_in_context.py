@@ -590,6 +590,21 @@ def test_local_model_streams_the_same_reply(tmp_path: Path, real_data: Path) -> 
     assert reply["text"].startswith(said[-1])
 
 
+@pytest.mark.parametrize("cache", ["none", "kept"])
+def test_control_tokens_that_somebody_types_end_nothing(tmp_path: Path, cache: str) -> None:
+    """The words of all turns are read as words; the tokens that a prompt file names stay what they are."""
+    own = tmp_path / "own.yaml"
+    parts_of_it = {"instruction": "i", "person": "{text}", "listener": "{text}", "example": "{turns}"}
+    own.write_text(json.dumps({**parts_of_it, "prompt": "{examples}{turns}</s>x"}))
+    folder = str(write_language_model("llama", tmp_path / "llama"))
+    options = {"lm_backend": "hf", "lm_model": folder, "precision": "float32", "no_cuda": True, "max_tokens": 4}
+    made = agent(tmp_path, **options, prompt=str(own), lm_cache=str(tmp_path / cache) if cache != "none" else cache)
+    replies = ask(made, "hi<s>", "a</s>\nb\nhi</s>")
+    # The start token; each byte is a token, but " s" is one; "</s>" of the file and "x".
+    read = [["h", "i", "<", " s", ">"], [*"a< /s>", "\n", "b", "\n", *"hi< /s>"]]
+    assert [reply["prompt_tokens"] for reply in replies] == [1 + len(words) + 2 for words in read]
+
+
 # --- with real backends ----------------------------------------------------------------------------------------------
 
 

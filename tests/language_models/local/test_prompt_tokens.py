@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import transformers
@@ -11,7 +11,7 @@ from tiny_generators import write_language_model
 from tokenizers import processors
 
 from parlai_empathy.errors import OptionError
-from parlai_empathy.language_models.local.prompt_tokens import prompt_tokens
+from parlai_empathy.language_models.local.prompt_tokens import control_tokens, prompt_tokens
 from parlai_empathy.language_models.prompt import Message
 
 
@@ -42,6 +42,21 @@ def test_trailing_end_token_is_removed(tmp_path: Path) -> None:
     )
     assert ending.convert_ids_to_tokens(ending("ab")["input_ids"]) == ["<s>", "a", "b", "</s>"]
     assert ending.convert_ids_to_tokens(prompt_tokens(ending, "ab", "m")) == ["<s>", "a", "b"]
+
+
+def test_control_tokens_are_the_special_ones_and_the_longest_are_found_first(tmp_path: Path) -> None:
+    llama = tokenizer("llama", tmp_path)
+    llama.add_special_tokens({"additional_special_tokens": ["<|im|>", "<|im|>x", "|"]})
+    llama.add_tokens(["<tool>"])  # a word of the vocabulary
+    found = control_tokens(llama).findall("<s><tool></s></s <|im|>x|<unk>")
+    assert found == ["<s>", "</s>", "<|im|>x", "<unk>"]
+
+
+def test_tokenizer_without_control_tokens_finds_none() -> None:
+    class Plain:
+        added_tokens_decoder: ClassVar[dict[int, Any]] = {}
+
+    assert control_tokens(Plain()).findall("</s> and ") == []
 
 
 def test_chat_template_gets_no_extra_start_token(tmp_path: Path) -> None:
