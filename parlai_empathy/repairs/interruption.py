@@ -1,5 +1,5 @@
 """Ctrl-C or SIGTERM in a training, and Ctrl-C in a chat: ParlAI stops amid a step and loses what it learnt since the
-last save, or what was said, since it writes ``--outfile`` only at the regular end.
+last save, or what was said, since it writes ``--outfile`` only at the regular end, and shuts no agent down.
 """
 
 from __future__ import annotations
@@ -103,6 +103,8 @@ def _save(loop: Any, train_model: Any) -> None:
 def save_what_was_said(script: Any) -> None:
     """Let the command of the module write its log also if it is interrupted, unless nothing was said.
 
+    The agents are then shut down, so that they can log what they used.
+
     :param script: ``parlai.scripts.interactive`` or ``parlai.scripts.self_chat``.
     """
     name = script.__name__.rpartition(".")[2]
@@ -128,6 +130,8 @@ def save_what_was_said(script: Any) -> None:
         except KeyboardInterrupt:
             if opt.get("outfile") and len(begun) == 2:
                 _save_chat(opt, **begun)
+            if "world" in begun:
+                begun["world"].shutdown()
             raise
 
     script.WorldLogger, script.create_task = Logger, create_task

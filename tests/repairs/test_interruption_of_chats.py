@@ -71,6 +71,18 @@ def test_interrupted_self_chat_saves_its_conversations(monkeypatch: pytest.Monke
     assert len(second) == 1
 
 
+@pytest.mark.parametrize("command", [Interactive, SelfChat])
+def test_agents_of_an_interrupted_chat_are_shut_down_once_it_is_saved(
+    command: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    downs: list[bool] = []
+    monkeypatch.setattr(InContextAgent, "shutdown", lambda agent: downs.append((tmp_path / "chat.jsonl").exists()))
+    type_lines(monkeypatch, "I won!")
+    press_in_reply(monkeypatch, 2)
+    chat(tmp_path / "chat.jsonl", command)
+    assert downs == [True] * (2 if command is SelfChat else 1)
+
+
 def test_chat_in_which_nothing_was_said_leaves_an_earlier_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text("before")
     type_lines(monkeypatch)

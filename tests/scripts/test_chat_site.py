@@ -85,6 +85,13 @@ def test_chat_with_language_model_gets_a_reply(
     assert "Chat: http://127.0.0.1:8000/\nAdministration: disabled; set EMPATHY_ADMIN_TOKEN to enable it\n" in told
 
 
+def test_usage_of_a_language_model_is_logged_at_the_end(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.info", lines.append)
+    serve(*ECHO, "--lm-cache", "none")
+    assert [line.partition(" (")[0] for line in lines if line.startswith("echo: ")] == ["echo: 1 requests"]
+
+
 def test_admin_page_requires_a_long_enough_token(
     serve: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

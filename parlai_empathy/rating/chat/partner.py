@@ -64,6 +64,10 @@ class Partner:
         with self._lock:
             self._clones.pop(talk, None)
 
+    def close(self) -> None:
+        """Shut the agent down; it may log what its clones have used."""
+        self._agent.shutdown()
+
     def _clone(self, talk: str, said: Sequence[Said]) -> Any:
         """Return the conversation's clone: the one that knows its history, or a new one that observes it first."""
         with self._lock:

@@ -103,8 +103,10 @@ class Replies:
         return id in self._failed
 
     def close(self) -> None:
-        """Stop. Replies that have not started are generated when their page is opened again."""
+        """Stop, and close the partners. Replies that have not started are generated when their page is opened again."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+        for partner in set(self._partners.values()):
+            partner.close()
 
     def _work(self, loop: asyncio.AbstractEventLoop, reply: Reply, found: Assignment) -> None:
         has_failed = False
