@@ -16,7 +16,7 @@ Say = Callable[[str], None]
 """Called with the answer so far whenever it grows. Each text begins with the previous one."""
 
 # An incomplete character at the end: U+FFFD for the first of its bytes, or the first half of a surrogate pair.
-_UNFINISHED = re.compile("[\ufffd\ud800-\udbff]+$")
+_UNFINISHED = re.compile(r"[\ufffd\ud800-\udbff]+\Z")
 
 
 def final_prefix(text: str, stop: Sequence[str]) -> str:

@@ -75,6 +75,10 @@ def test_incomplete_characters_are_held_back() -> None:
     ]
 
 
+def test_unreadable_character_before_a_line_break_is_reported() -> None:
+    assert reported("a\ufffd", "a\ufffd\n", "a\ufffd\nb") == ["a", "a\ufffd\n", "a\ufffd\nb"]
+
+
 def test_lone_halves_of_characters_are_reported_as_in_the_final_answer() -> None:
     final = answer_of("a\ud83d b\udc00", (), "stop", 1, 1)
     assert isinstance(final, Completion)
