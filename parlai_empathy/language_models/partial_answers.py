@@ -59,7 +59,10 @@ class PartialAnswers:
         :param text: the whole text so far, not only its new part.
         """
         answer = final_prefix(without_thoughts(text) or "", self._stop)
-        final = as_unicode(_UNFINISHED.sub("", answer))  # as in the final answer
+        self.grow(as_unicode(_UNFINISHED.sub("", answer)))  # as in the final answer
+
+    def grow(self, final: str) -> None:
+        """Pass a part of the final answer to ``say`` if it is longer than the last one."""
         if len(final) > len(self.reported) and final.startswith(self.reported) and final.strip():
             self.reported = final
             self._say(final)

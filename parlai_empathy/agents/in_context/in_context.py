@@ -155,10 +155,10 @@ class InContextAgent(Agent):
         model, sampling = self._parts.model, self._parts.sampling
         if say is None:
             return model.complete(prompts, sampling)
-        partial = PartialAnswers(say)  # stop texts and trailing spaces are removed, so they are not streamed
+        partial = PartialAnswers(say)
 
         def report(text: str) -> None:
-            partial.report(reply_text(text, sampling.stop))
+            partial.grow(reply_text(text, sampling.stop))  # without trailing spaces it may be as long as before
 
         return [model.stream(prompt, sampling, report) for prompt in prompts]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from model_server import ModelServer, cut_after, no_text, piece, status
+from model_server import ModelServer, cut_after, events, no_text, piece, status
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.message import Message
 from parlai.core.opt import Opt
@@ -571,6 +571,14 @@ def test_served_model_streams_partial_replies(tmp_path: Path, server: ModelServe
     assert said == ["I", "I lost", "I lost my", "I lost my key."]
     assert (reply["text"], reply["finish"], reply["cached"]) == ("I lost my key.", "stop", False)
     assert reply["prompt_tokens"] == EchoModel().count_tokens(sent_prompt(server))
+
+
+def test_end_of_thoughts_that_is_written_twice_is_streamed_as_in_the_reply(tmp_path: Path, server: ModelServer) -> None:
+    words = ("<think>Sad.</think>\n\n", "Oh no!</think>", " How come?")
+    server.next(events(*map(piece, words), piece(finish="stop")))
+    reply, said = streamed(agent(tmp_path, in_chat=True, **SERVED), "I lost my key.")
+    assert said == ["Oh no!</think>", "Oh no!</think> How come?"]
+    assert reply["text"] == said[-1]
 
 
 def sent_prompt(server: ModelServer) -> Prompt:
