@@ -15,6 +15,7 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.task_kit.edition import add_edition
 
 
@@ -76,5 +77,5 @@ class InMemoryTeacher(DialogTeacher):
 
 def _remedy(path: Path) -> str:
     """Return what to do about wrong data in a folder that was downloaded or copied: it is kept until it is deleted."""
-    home = next((folder for folder in (path, *path.parents) if (folder / ".built").is_file()), None)
+    home = next((folder for folder in (path, *path.parents) if is_file(folder / ".built")), None)
     return f"; or delete {home}, and all of it is fetched again" if home else ""

@@ -71,6 +71,21 @@ def test_error_in_a_fetched_file_says_how_to_fetch_it_again(opt: Opt, tmp_path: 
         Broken(opt)
 
 
+def test_error_in_an_unreadable_file_is_kept(opt: Opt) -> None:
+    """A name that is too long stands for any reason, such as a folder of somebody else."""
+
+    class Unreadable(Toy):
+        @staticmethod
+        def build(opt: dict[str, Any]) -> Path:
+            return Path(300 * "u")
+
+        def messages(self, path: Path) -> Iterator[dict[str, Any]]:
+            raise DataError("it cannot be read")
+
+    with pytest.raises(DataError, match=r"^it cannot be read$"):
+        Unreadable(opt)
+
+
 def test_copies_for_a_batch_do_not_locate_the_data_again(opt: Opt) -> None:
     class Located(Toy):
         times = 0
