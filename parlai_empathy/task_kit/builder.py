@@ -82,11 +82,17 @@ class Source:
 def obtain(datapath: str, source: Source) -> Path:
     """Return the folder below ``datapath`` that contains ``source``, and build it if necessary.
 
-    :raises DownloadError: if the data cannot be found, are not the expected ones, or cannot be written.
+    :raises DownloadError: if the data cannot be found or read, are not the expected ones, or cannot be written.
     """
     home = Path(datapath) / (source.home or source.folder)
-    if _is_built(home, source) or _is_users_own(home, source):
-        return home
+    try:
+        if _is_built(home, source) or _is_users_own(home, source):
+            return home
+    except OSError as error:
+        raise DownloadError(
+            f"{error.filename or home} cannot be read ({error.strerror}): make it readable, or name another data "
+            "folder with --datapath"
+        ) from error
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
         with own_folder(home.parent, f".{home.name}") as temporary:

@@ -764,6 +764,15 @@ def test_read_only_data_folder_raises_download_error(data: Path, mirror: Path, a
     assert_one_line(caught.value, data, "--datapath")
 
 
+def test_unreadable_data_folder_raises_download_error(data: Path, mirror: Path, assert_one_line: OneLine) -> None:
+    """A name that is too long stands for any reason, such as a folder that another user has built for themselves."""
+    data.mkdir()
+    home = 300 * "h"
+    with pytest.raises(DownloadError) as caught:
+        obtain(str(data), replace(without_archive(), home=home))
+    assert_one_line(caught.value, data / home, "cannot be read (File name too long): make it readable", "--datapath")
+
+
 def test_full_disk_raises_download_error_and_leaves_no_files(
     data: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch, assert_one_line: OneLine
 ) -> None:
