@@ -18,8 +18,18 @@ REPOSITORY = "https://github.com/gxxu-ml/EnDex"
 def build(opt: Mapping[str, Any]) -> Path:
     """Return the file or folder to read: ``opt["red_file"]``, or that of ``opt["edition"]`` (``full`` or ``sample``).
 
-    :raises DownloadError: if it does not exist. RED cannot be downloaded automatically.
+    :raises DownloadError: if it does not exist, or is in a folder without access. RED cannot be downloaded
+        automatically.
     """
+    try:
+        return _build(opt)
+    except OSError as error:
+        raise DownloadError(
+            f"{error.filename} cannot be read ({error.strerror}): name another file or folder with --red-file"
+        ) from error
+
+
+def _build(opt: Mapping[str, Any]) -> Path:
     if given := opt.get("red_file"):
         path = user_path(given)
         if not path.exists():

@@ -24,17 +24,23 @@ def read_red(path: str | Path) -> list[RedPost]:
         :func:`~parlai_empathy.tasks.red.released.read_tables` do.
     """
     path = Path(path)
-    if path.is_dir():
-        posts = read_red(path / PARQUET) if (path / PARQUET).is_file() else _read_folder(path)
-    elif path.suffix.lower() == ".parquet":
-        posts = list(read_parquet(path))
-    elif path.suffix.lower() in KINDS:
-        posts = list(read_tables(path))
-    else:
-        raise DataError(f"{path}: RED must be a .parquet, {', '.join(KINDS)} file, or a folder: check --red-file")
+    try:
+        posts = _read(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): name another with --red-file") from error
     if not posts:
         raise DataError(f"{path}: it holds no post: make it again, or name another with --red-file")
     return posts
+
+
+def _read(path: Path) -> list[RedPost]:
+    if path.is_dir():
+        return read_red(path / PARQUET) if (path / PARQUET).is_file() else _read_folder(path)
+    if path.suffix.lower() == ".parquet":
+        return list(read_parquet(path))
+    if path.suffix.lower() in KINDS:
+        return list(read_tables(path))
+    raise DataError(f"{path}: RED must be a .parquet, {', '.join(KINDS)} file, or a folder: check --red-file")
 
 
 def _read_folder(folder: Path) -> list[RedPost]:

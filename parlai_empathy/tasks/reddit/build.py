@@ -5,6 +5,7 @@ Nothing is downloaded or copied: the dumps are available only by BitTorrent, and
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,7 +35,7 @@ def build(opt: Mapping[str, Any], option: str = "--reddit-file") -> list[Path]:
     elif is_sample(opt):
         named = [SAMPLE]
     else:
-        named = [folder for folder in _folders(opt) if folder.is_dir()][:1]
+        named = [folder for folder in _folders(opt) if os.path.isdir(folder)][:1]
         if not named:
             raise DataError(
                 f"no dump of Reddit: name one, several or a folder with {option}, or put them into "
@@ -53,13 +54,16 @@ def _folders(opt: Mapping[str, Any]) -> list[Path]:
 def files_of(path: Path, option: str = "--reddit-file") -> list[Path]:
     """Return the dumps in a folder, sorted by name; or the dump itself if ``path`` is a file.
 
-    :raises DataError: if there is no dump.
+    :raises DataError: if there is no dump, or they may not be looked for there.
     """
-    if not path.is_dir():
-        if not path.is_file():
+    try:
+        if path.is_file():
+            return [path]
+        if not path.is_dir():
             raise DataError(f"{path} does not exist: name dumps, or a folder of them, with {option}")
-        return [path]
-    found = sorted(file for file in path.iterdir() if file.is_file() and _DUMP.fullmatch(file.name))
+        found = sorted(file for file in path.iterdir() if file.is_file() and _DUMP.fullmatch(file.name))
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): name others with {option}") from error
     if not found:
         raise DataError(f"{path} holds no dump: expected files such as RC_2006-01.bz2, RS_2006-01.zst or any.jsonl")
     return found

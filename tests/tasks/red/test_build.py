@@ -38,3 +38,11 @@ def test_missing_red_file_raises_download_error(tmp_path: Path, assert_one_line:
     with pytest.raises(DownloadError) as caught:
         build({"datapath": str(tmp_path), "red_file": str(tmp_path / "none.parquet")})
     assert_one_line(caught.value, "--red-file", tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize("option", ["datapath", "red_file"])
+def test_unreadable_path_raises_download_error(option: str, assert_one_line: OneLine) -> None:
+    """A name that is too long stands for any reason, such as a folder of somebody else."""
+    with pytest.raises(DownloadError) as caught:
+        build({"datapath": "x", option: 300 * "r"})
+    assert_one_line(caught.value, f"{300 * 'r'}", "cannot be read (File name too long)", "--red-file")

@@ -79,6 +79,13 @@ def test_empty_file_raises_data_error(tmp_path: Path, assert_one_line: OneLine, 
     assert_one_line(caught.value, tmp_path / name, "no post")
 
 
+def test_unreadable_path_raises_data_error(assert_one_line: OneLine) -> None:
+    """A name that is too long stands for any reason, such as a folder of somebody else."""
+    with pytest.raises(DataError) as caught:
+        read_red(300 * "r")
+    assert_one_line(caught.value, f"{300 * 'r'} cannot be read (File name too long)", "--red-file")
+
+
 def test_unknown_extension_raises_data_error(tmp_path: Path, assert_one_line: OneLine) -> None:
     (tmp_path / "red.zip").write_text("")
     with pytest.raises(DataError) as caught:

@@ -96,6 +96,19 @@ def test_missing_reddit_file_raises_data_error(tmp_path: Path, opt: dict[str, An
     assert_one_line(caught.value, tmp_path / "RC_2005-12.zst", "does not exist")
 
 
+def test_unreadable_reddit_file_raises_data_error(opt: dict[str, Any], assert_one_line: OneLine) -> None:
+    """A name that is too long stands for any reason, such as a folder of somebody else."""
+    with pytest.raises(DataError) as caught:
+        build({**opt, "reddit_file": 300 * "r"})
+    assert_one_line(caught.value, f"{300 * 'r'} cannot be read (File name too long)", "--reddit-file")
+
+
+def test_data_folder_without_access_holds_no_dumps(opt: dict[str, Any], assert_one_line: OneLine) -> None:
+    with pytest.raises(DataError) as caught:
+        build({**opt, "datapath": 300 * "d"})
+    assert_one_line(caught.value, "--reddit-file", Path(300 * "d") / "reddit")
+
+
 def test_reddit_file_without_a_name_raises_data_error(opt: dict[str, Any], assert_one_line: OneLine) -> None:
     with pytest.raises(DataError) as caught:
         build({**opt, "reddit_file": " , "})
