@@ -43,6 +43,8 @@ def _check_types(path: Path, schema: Any) -> None:
 
     check_columns(list(schema.names), str(path))
     for name in COLUMNS:
+        if schema.names.count(name) > 1:
+            raise DataError(f"{path}: {name} is the name of two columns: make the file again")
         kind = schema.field(name).type
         inner = kind.value_type if types.is_dictionary(kind) else kind
         if name in TEXTS:

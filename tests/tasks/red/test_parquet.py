@@ -67,6 +67,16 @@ def test_missing_column_error_names_the_column(
     assert_one_line(caught.value, path, f"the column {missing} is missing")
 
 
+def test_two_columns_of_one_name_raise_data_error(
+    tmp_path: Path, rows: list[dict[str, Any]], assert_one_line: OneLine
+) -> None:
+    table = parquet.read_table(path := write(tmp_path, rows))
+    parquet.write_table(table.append_column("post", table["parent"]), path)
+    with pytest.raises(DataError) as caught:
+        list(read_parquet(path))
+    assert_one_line(caught.value, path, "post is the name of two columns")
+
+
 @pytest.mark.parametrize(
     ("column", "value", "kind", "wanted"),
     [
