@@ -154,7 +154,11 @@ def _missing_part(opt: Mapping[str, Any], must_exist: bool) -> str | None:
 
 def _advice(model_file: Path) -> str:
     folder = model_file.parent
-    if not folder.is_dir():
+    try:
+        is_there = folder.is_dir()
+    except OSError as error:
+        return f"{folder} cannot be read ({error.strerror}): name another with -mf"
+    if not is_there:
         return f"there is no folder {folder} either: see that -mf is spelt right, or train a model first"
     there = sorted(path.stem for path in folder.glob("*.opt") if path.with_suffix("").is_file())
     there = [name for name in there if not name.endswith((".checkpoint", ".dict"))]

@@ -188,6 +188,12 @@ def test_missing_model_file_error_when_folder_is_empty_or_missing(tmp_path: Path
     assert f"there is no folder {tmp_path / 'none'} either" in message(tmp_path / "none" / "model")
 
 
+def test_model_in_unreadable_folder_is_reported_in_one_line(tmp_path: Path) -> None:
+    """A name that is too long stands for any reason, such as a folder of somebody else."""
+    folder = tmp_path / (300 * "f")
+    assert message(folder / "model").endswith(f"; {folder} cannot be read (File name too long): name another with -mf")
+
+
 def test_folder_as_model_file_error_suggests_the_file_in_it(trained: Path, tmp_path: Path) -> None:
     assert message(trained.parent) == (
         f"{trained.parent} is a folder: name the model file in it; did you mean {trained}?"

@@ -54,7 +54,11 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
     path = user_path(model_file)
     where = f"{flag} {path}".lstrip()
     options = path.with_name(f"{path.name}.opt") if path.name else path
-    if not (path.is_file() and options.is_file()):
+    try:
+        is_there = path.is_file() and options.is_file()
+    except OSError as error:
+        raise ModelFileError(f"{where} cannot be read ({error.strerror}): name another model") from error
+    if not is_there:
         raise ModelFileError(f"{where} is not a trained model: {path.name} and {path.name}.opt must exist")
     with _agent_named_in_errors(f"{where}.opt"):
         opt = json.loads(options.read_text(encoding="utf-8"))

@@ -82,6 +82,12 @@ def test_missing_files_raise_model_file_error(tmp_path: Path, there: list[str]) 
     assert str(error.value) == f"{tmp_path}/model is not a trained model: model and model.opt must exist"
 
 
+def test_unreadable_path_raises_model_file_error() -> None:
+    """A name that is too long stands for any reason, such as a folder of somebody else."""
+    with pytest.raises(ModelFileError, match=r"^m+/model cannot be read \(File name too long\): name another model$"):
+        check_agent(f"{300 * 'm'}/model", "act", OTHERWISE)
+
+
 @pytest.mark.parametrize("name", ["", ".", "/"])
 def test_folder_path_raises_model_file_error(name: str) -> None:
     with pytest.raises(ModelFileError, match="is not a trained model"):
