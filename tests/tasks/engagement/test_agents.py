@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -97,3 +98,15 @@ def test_empty_fold_raises_data_error(load_teacher: Load, tmp_path: Path, monkey
     for teacher in ("ConvAI", "ConvAIRated", "DailyDialogFinetune"):
         with pytest.raises(DataError, match=f"its valid fold has no example for {teacher}Teacher"):
             load_teacher(f"{TASK}:{teacher}", "valid")
+
+
+@pytest.mark.parametrize(("broken", "advice"), [(SCORED, ""), (CONVERSATIONS, r"; or delete \S+/convai, and .*")])
+def test_advice_is_about_the_folder_of_the_broken_file(
+    load_teacher: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, advice: str
+) -> None:
+    mirror = tmp_path / "mirror" / "engagement"
+    shutil.copytree(SAMPLE, mirror)
+    (mirror / broken).write_text("")
+    monkeypatch.setenv("EMPATHY_MIRROR", str(mirror.parent))
+    with pytest.raises(DataError, match=rf"{broken}.*: fetch it again{advice}$"):
+        load_teacher(f"{TASK}:ConvAI", "train")
