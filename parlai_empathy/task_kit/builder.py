@@ -29,7 +29,8 @@ from parlai.core import build_data
 from parlai.core.build_data import DownloadableFile
 from tqdm import tqdm
 
-from parlai_empathy.errors import DownloadError
+from parlai_empathy.errors import DataError, DownloadError
+from parlai_empathy.files.text_file import is_file
 from parlai_empathy.files.unfinished import own_folder
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy
@@ -111,6 +112,17 @@ def obtain(datapath: str, source: Source) -> Path:
             + remedy(error, "name a writable folder with --datapath")
         ) from error
     return home
+
+
+def how_to_fetch_again(path: Path, error: DataError) -> str:
+    """Return what to do about wrong data in a folder that was downloaded or copied: it is kept until it is deleted.
+
+    The error may be about a file of another folder, which is not the one to delete.
+
+    :returns: the end of an error message; empty if there is no such folder.
+    """
+    home = next((folder for folder in (path, *path.parents) if is_file(folder / ".built")), None)
+    return f"; or delete {home}, and all of it is fetched again" if home and str(home) in str(error) else ""
 
 
 def _is_built(home: Path, source: Source) -> bool:

@@ -15,7 +15,7 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_empathy.errors import DataError
-from parlai_empathy.files.text_file import is_file
+from parlai_empathy.task_kit.builder import how_to_fetch_again
 from parlai_empathy.task_kit.edition import add_edition
 
 
@@ -63,7 +63,7 @@ class InMemoryTeacher(DialogTeacher):
         try:
             super().__init__(opt, shared)
         except DataError as error:
-            raise DataError(f"{error}{_remedy(path, error)}") from error
+            raise DataError(f"{error}{how_to_fetch_again(path, error)}") from error
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         """Yield the messages, each the start of a new episode."""
@@ -73,12 +73,3 @@ class InMemoryTeacher(DialogTeacher):
             yield Message({"fold": self.fold, **message}), True
         if not given:
             raise DataError(f"{datafile}: its {self.fold} fold has no example for {type(self).__name__}")
-
-
-def _remedy(path: Path, error: DataError) -> str:
-    """Return what to do about wrong data in a folder that was downloaded or copied: it is kept until it is deleted.
-
-    The error may be about a file of another folder, which is not the one to delete.
-    """
-    home = next((folder for folder in (path, *path.parents) if is_file(folder / ".built")), None)
-    return f"; or delete {home}, and all of it is fetched again" if home and str(home) in str(error) else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_empathy.errors import DataError, OptionError
-from parlai_empathy.task_kit.builder import Source, obtain
+from parlai_empathy.task_kit.builder import Source, how_to_fetch_again, obtain
 from parlai_empathy.task_kit.edition import is_sample
 from parlai_empathy.tasks.engagement import fed, grade, predeng
 from parlai_empathy.tasks.engagement.fed import read_fed
@@ -95,7 +95,11 @@ def engagement_set(name: str, opt: Mapping[str, Any]) -> list[RatedReply]:
     :raises DownloadError: if its file cannot be found.
     :raises DataError: if the file cannot be read, or has no replies.
     """
-    return read_set(name, set_file(name, opt))
+    path = set_file(name, opt)
+    try:
+        return read_set(name, path)
+    except DataError as error:
+        raise DataError(f"{error}{how_to_fetch_again(path, error)}") from error
 
 
 def read_set(name: str, path: str | Path) -> list[RatedReply]:

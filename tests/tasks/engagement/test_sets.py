@@ -58,6 +58,16 @@ def test_empty_file_raises_data_error(tmp_path: Path, assert_one_line: OneLine) 
     assert_one_line(caught.value, tmp_path / "empty.csv", "no rated reply")
 
 
+def test_damaged_copy_error_says_how_to_fetch_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would otherwise be found again each time."""
+    (mirror := tmp_path / "mirror" / "engagement").mkdir(parents=True)
+    (mirror / "fed_data.json").write_text("<html>Log in</html>")
+    monkeypatch.setenv("EMPATHY_MIRROR", str(mirror.parent))
+    home = tmp_path / "data" / "engagement" / "fed_data"
+    with pytest.raises(DataError, match=rf"{home}/fed_data.json: .*; or delete {home}, and all of it is fetched"):
+        engagement_set("fed", {"datapath": str(tmp_path / "data")})
+
+
 def test_checksum_matches_the_real_file(real_data: Path) -> None:
     assert sha256_of(real_data / "engagement" / "predeng600.csv") == EVALUATION_SETS["predeng_600"].sha256
 
