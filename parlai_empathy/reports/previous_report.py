@@ -12,7 +12,7 @@ _WRITTEN = re.compile(r"items\.jsonl|[^/\\\0]+\.png|tables/[^/\\\0]+\.csv")
 
 
 def remove_report(folder: Path) -> None:
-    """Remove a report from an existing folder; last of all ``report.json``, which lists its files.
+    """Remove a report from an existing folder.
 
     :raises OSError: if a file cannot be removed.
     """
@@ -23,7 +23,9 @@ def remove_report(folder: Path) -> None:
 
 
 def remove_previous(folder: Path) -> None:
-    """Remove the items, plots and tables that the folder's ``report.json`` lists, and nothing else.
+    """Remove the items, plots and tables that the folder's ``report.json`` lists, and before them this file itself.
+
+    It would say that the report is whole if the process were killed meanwhile. Nothing else is removed.
 
     :raises OSError: if one of them cannot be removed.
     """
@@ -32,5 +34,5 @@ def remove_previous(folder: Path) -> None:
         written = [file for file in files if _WRITTEN.fullmatch(file)]
     except (OSError, ValueError, LookupError, TypeError):
         return  # not one of our reports
-    for file in written:
+    for file in ("report.json", *written) if written else ():
         (folder / file).unlink(missing_ok=True)

@@ -27,7 +27,7 @@ def test_only_files_of_previous_report_are_removed(tmp_path: Path) -> None:
     written = ["heights.png", "items.jsonl", "tables/gone.csv", "tables/t.csv", "tables/t_2.csv"]
     assert below(tmp_path) == sorted([*REPORT, *written, "mine.png", "notes.jsonl", "tables/mine.csv"])
     remove_previous(tmp_path)
-    assert below(tmp_path) == sorted([*REPORT, "mine.png", "notes.jsonl", "tables/mine.csv"])
+    assert below(tmp_path) == sorted(["report.html", "report.md", "mine.png", "notes.jsonl", "tables/mine.csv"])
     remove_previous(tmp_path)
 
 

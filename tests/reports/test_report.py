@@ -209,6 +209,9 @@ bars = [Bars(name, name, "who", "cm", ["Ann"], {"now": [170]}) for name in ("new
 if place == "drawing":
     draw = report.draw
     report.draw = lambda plot, path: draw(plot, path) if plot.name == "new" else kill()
+elif place == "removing":
+    unlink = Path.unlink
+    Path.unlink = lambda path, **how: kill() if path == Path(out, "items.jsonl") else unlink(path, **how)
 else:
     replace = Path.replace
     Path.replace = lambda path, target: kill() if target == Path(out, "newer.png") else replace(path, target)
@@ -216,7 +219,7 @@ report.Report("new", [], bars, [{"id": 2}]).save(out)
 """
 
 
-@pytest.mark.parametrize("place", ["drawing", "moving"])
+@pytest.mark.parametrize("place", ["drawing", "removing", "moving"])
 def test_killed_save_leaves_no_mixture_of_two_reports(tmp_path: Path, place: str) -> None:
     Report("old", [TABLE], [BARS], [{"id": 1}]).save(tmp_path)
     before = contents(tmp_path)
