@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parlai_empathy.errors import DataError, shown
+from parlai_empathy.errors import DataError, one_line, shown
 
 EMOTIONS = ("no_emotion", "anger", "disgust", "fear", "happiness", "sadness", "surprise")
 """The emotions, numbered from 0 in the files (Li et al. 2017, section 3.3)."""
@@ -122,5 +122,6 @@ def _content(path: Path, name: str) -> bytes:
             f"{path}/{name} cannot be read ({error.strerror or error}): it should be a file of DailyDialog"
         ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        reason = str(error).split("\n")[0]
-        raise DataError(f"{path} cannot be unpacked ({reason}): it should be a zip file of DailyDialog") from error
+        raise DataError(
+            f"{path} cannot be unpacked ({one_line(error)}): it should be a zip file of DailyDialog"
+        ) from error

@@ -161,7 +161,7 @@ def test_missing_zip_file_raises_data_error(tmp_path: Path, assert_one_line: One
     assert_one_line(caught.value, tmp_path / "train.zip", "No such file")
 
 
-@pytest.mark.parametrize("kind", ["empty", "text", "cut", "damaged", "another"])
+@pytest.mark.parametrize("kind", ["empty", "text", "cut", "damaged", "long name", "another"])
 def test_invalid_zip_file_raises_data_error(write: Write, kind: str, assert_one_line: OneLine) -> None:
     folder = write(TEXTS * 50, ACT * 50, EMOTION * 50)
     with zipfile.ZipFile(target := folder.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as packed:
@@ -170,10 +170,12 @@ def test_invalid_zip_file_raises_data_error(write: Write, kind: str, assert_one_
     whole = target.read_bytes()
     changed = {"empty": b"", "text": b"<html>", "cut": whole[:200], "another": whole}
     changed["damaged"] = whole[:70] + bytes(40) + whole[110:]
+    changed["long name"] = whole[:26] + (len(whole) // 2).to_bytes(2, "little") + whole[28:]
     target.write_bytes(changed[kind])
     with pytest.raises(DataError) as caught:
         read(target)
     assert_one_line(caught.value, target, "a zip file of DailyDialog")
+    assert len(str(caught.value)) < 2 * len(str(target)) + 300
 
 
 @settings(max_examples=60)
