@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,15 +53,24 @@ def sort_answers(ratings: Sequence[Rating]) -> Answers:
     made_up = {one.unit for one in ratings if one.check is not None}
     real = [one for one in ratings if one.unit not in made_up]
     chosen = _choices(real)
-    choices = [_as_one(one) for one in real if one.question in chosen]
-    numbers = [one for one in real if one.question not in chosen and one.rating is not None]
+    choices = [_as_one(one) for one in real if is_choice(one, chosen)]
+    others = [one for one in real if not is_choice(one, chosen)]
+    numbers = [one for one in others if one.rating is not None]
     return Answers(
         scores=tuple(_as_one(one) for one in numbers if not one.is_preference),
         preferences=tuple(one.oriented() for one in numbers if one.is_preference),
         choices=tuple(choices),
-        texts=tuple(one for one in real if one.rating is None and one.question not in chosen),
+        texts=tuple(one for one in others if one.rating is None),
         checks=tuple(one for one in ratings if one.check is not None and one.rating is not None),
     )
+
+
+def is_choice(rating: Rating, questions: Container[str]) -> bool:
+    """Whether an answer is a choice. The file's word counts: a study's new version may ask a question in another way.
+
+    :param questions: those whose answers are choices unless the file says otherwise.
+    """
+    return rating.kind == "choice" or (not rating.kind and rating.question in questions)
 
 
 def _choices(ratings: Sequence[Rating]) -> set[str]:

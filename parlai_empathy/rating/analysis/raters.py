@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from parlai_empathy.rating.analysis import rater_rules
-from parlai_empathy.rating.analysis.answers import Answers, sort_answers
+from parlai_empathy.rating.analysis.answers import Answers, is_choice, sort_answers
 from parlai_empathy.rating.rating import Rating, Unit
 
 _FEWEST = 3  # pairs of values for a correlation
@@ -133,7 +133,7 @@ def _checks(raters: dict[str, Rater], answers: Answers, tolerance: float) -> Non
 
     def has_failed(one: Rating) -> bool:
         # The tolerance is for points of a scale: another side or choice is simply wrong.
-        is_scale = not (one.is_preference or one.kind == "choice" or one.question in choices)
+        is_scale = not (one.is_preference or is_choice(one, choices))
         return abs((one.rating or 0.0) - (one.check or 0.0)) > (tolerance if is_scale else 0.0)
 
     for name, mine in _by_rater(answers.checks).items():

@@ -62,6 +62,17 @@ def test_ratings_with_inconsistent_texts_are_not_choices() -> None:
     assert sort_answers(chosen([(None, "Oh!"), (None, "Oh!")])).choices == ()
 
 
+def test_question_asked_in_several_ways_is_sorted_by_kind_of_answer() -> None:
+    """A new version of a study may ask for a choice or a text where the former one had a scale, under the same id."""
+    points = chosen([(1.0, ""), (5.0, "")], kind="likert", version="old")
+    words = chosen([(None, "It is warm.")], kind="text", version="older")
+    choices = chosen([(1.0, "warm"), (2.0, "cold")], kind="choice", version="new")
+    answers = sort_answers([*points, *words, *choices])
+    assert answers.scores == tuple(points)
+    assert answers.texts == tuple(words)
+    assert answers.choices == tuple(choices)
+
+
 def test_likert_rating_of_a_pair_is_assigned_to_combined_system() -> None:
     ratings = [Rating("1", "Ann", "sure", 4.0, *pair, kind="likert", side="left") for pair in ("BA", "AB")]
     assert sort_answers(ratings).scores == (Rating("1", "Ann", "sure", 4.0, "A with B", kind="likert"),) * 2

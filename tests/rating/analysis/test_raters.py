@@ -208,6 +208,14 @@ def test_check_tolerance_does_not_apply_to_inferred_choices() -> None:
     assert by_name(ratings, tolerance=1.0)["Ann"].failed == 1
 
 
+def test_check_tolerance_applies_to_a_scale_that_is_a_choice_in_another_version() -> None:
+    ratings = [
+        Rating("1", "Ann", "tone", 2.0, "A", text="cold", kind="choice", version="new"),
+        Rating("c", "Ann", "tone", 4.0, "check", check=5.0, kind="likert", version="old"),
+    ]
+    assert by_name(ratings, tolerance=1.0)["Ann"].failed == 0
+
+
 def test_included_raters_are_judged_as_if_the_excluded_were_not_there() -> None:
     ratings, excluded = study(), ("w1", "w5")
     found = by_name(ratings, excluded=excluded)
