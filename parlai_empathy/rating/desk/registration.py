@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from parlai_empathy.errors import OptionError
@@ -47,7 +47,7 @@ def register(store: Store, study: Study, new_version: bool, now: float) -> None:
         is_known = _is_known(t, study)
     if current == study.version and is_known:
         return
-    items = [] if is_known else items_of(study)
+    items = [] if is_known else _items(store, study)
     with store.starting(study.name, study.version) as t:
         if current and current != study.version:
             _ask_for_consent_again(t, study, current)
@@ -60,6 +60,33 @@ def register(store: Store, study: Study, new_version: bool, now: float) -> None:
             version=study.version,
         ):
             leave(t, row, LATE, now)
+
+
+def _items(store: Store, study: Study) -> list[Item]:
+    """A study's items. If an earlier version showed more or fewer turns of a conversation, and none just these, it
+    keeps that version's subject, so that no rater sees it again.
+    """
+    items, met = items_of(study), _met(store, study)
+    known = set[str]().union(*met.values())
+    kept: dict[str, str] = {}
+    for turns in [one for one in met if one != study.context_turns]:
+        for item, before in zip(items, items_of(replace(study, context_turns=turns)), strict=True):
+            if item.subject not in known and before.subject in met[turns]:
+                kept.setdefault(item.subject, before.subject)
+    return [replace(item, subject=kept.get(item.subject, item.subject)) for item in items]
+
+
+def _met(store: Store, study: Study) -> dict[int | None, set[str]]:
+    """The subjects of the study's versions in the store, by the number of turns that they show, the oldest first."""
+    found: dict[int | None, set[str]] = {}
+    with store.reading() as t:
+        sql = "SELECT version, definition FROM rating_versions WHERE study = :study ORDER BY begun"
+        for version in t.rows(sql, study=study.name):
+            sql = "SELECT DISTINCT subject FROM rating_items WHERE study = :study AND version = :version"
+            subjects = t.rows(sql, study=study.name, version=version["version"])
+            turns = json.loads(version["definition"])["context_turns"]
+            found.setdefault(turns, set()).update(row["subject"] for row in subjects)
+    return found
 
 
 def _is_known(t: Transaction, study: Study) -> bool:

@@ -590,6 +590,37 @@ def test_items_rated_in_former_version_are_not_repeated(store: Store, study_of: 
     assert rate_all(new, "bob") == ["c", "d", "e", "f"]
 
 
+def test_conversations_rated_with_another_number_of_turns_are_not_repeated(
+    store: Store, study_of: Make, tmp_path: Path
+) -> None:
+    def desk(context_turns: int | str, *contexts: str) -> Desk:
+        replies = [{"context": context.split(), "reply": "Oh."} for context in contexts]
+        (log := tmp_path / "A.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+        study = study_of(LIKERT, systems={"A": str(log)}, context_turns=context_turns, ratings_per_item=5)
+        return Desk(store, study, new_version=True)
+
+    def rate_all(desk: Desk, rater: str) -> int:
+        many = 0
+        while isinstance(found := desk.next_item(rater), Assignment):
+            desk.answer(found.id, rater, LIKED)
+            many += 1
+        return many
+
+    assert rate_all(desk("all", "a Why? A", "b Why? B"), "ann") == 2
+    assert rate_all(desk(2, "a Why? A", "b Why? B", "c Why? C"), "ann") == 1
+    assert rate_all(desk(2, "b Why? B", "c Why? C", "a Why? A"), "ann") == 0
+    assert rate_all(one := desk(1, "a Why? A", "b Why? B", "c Why? C"), "ann") == 0
+    assert one.progress("ann") == Progress(3, 3)
+    assert rate_all(one, "bob") == 3
+    assert rate_all(desk("all", "c Why? C", "d Why? D", "a Why? A", "x Why? A", "b Why? B"), "ann") == 2  # d and x
+    assert rate_all(desk(1, "a Why? A", "x Why? A", "b Why? B", "e Why? E"), "bob") == 1  # a and x end alike
+    assert rate_all(desk(0, "a Why? A", "b Why? B", "c Why? C"), "bob") == 0
+
+    assert rate_all(desk("all", "Yes"), "cat") == 1
+    desk("all", "y Yes")
+    assert rate_all(desk(1, "y Yes"), "cat") == 0  # another conversation, but these very turns
+
+
 def test_studies_in_one_store_are_independent(store: Store, study_of: Make, write_log: Log) -> None:
     log = write_log("A", 1)
     desks = [Desk(store, study_of(LIKERT, name=name, systems={"A": log})) for name in ("one", "two")]
