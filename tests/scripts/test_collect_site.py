@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +17,9 @@ import httpx
 import pytest
 
 from parlai_empathy.errors import MissingDependencyError, NotComputableError, OptionError
+from parlai_empathy.rating.desk.desk import Desk
 from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.scripts.collect_site import CollectSite
 from parlai_empathy.tasks.empathetic_dialogues.reader import read_empathetic_dialogues
 
@@ -139,6 +142,17 @@ def test_killed_server_resumes_without_losing_messages(
     CollectSite.main(*COLLECT, "--export", "y.csv")
     assert (folder / "y.csv").read_text() == (folder / "x.csv").read_text()
     assert (folder / "y_judgements.csv").read_text() == judgements
+
+
+def test_command_without_a_port_replaces_no_version(folder: Path) -> None:
+    """The site that is still on the port goes on with its version of the study."""
+    store = open_store("ratings.db")
+    desk = Desk(store, read_study("collect_ed"))
+    Path("collect_ed.yaml").write_text("extends: collect_ed\ntitle: Herons\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OptionError, match="cannot be used"):
+        CollectSite.main("--study", "collect_ed.yaml", "--new-version", "true", "--port", str(taken.getsockname()[1]))
+    desk.enrol("ann")
+    store.close()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,9 @@ from pathlib import Path
 import pytest
 
 from parlai_empathy.errors import MissingDependencyError, OptionError
+from parlai_empathy.rating.desk.desk import Desk
+from parlai_empathy.rating.storage.store import open_store
+from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.scripts.rate_site import RateSite
 
 LOGS = ("--logs", "A=A.jsonl")
@@ -95,6 +99,21 @@ def test_option_errors_are_one_line(folder: Path, arguments: tuple[str, ...], me
         RateSite.main(*arguments)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_command_that_cannot_serve_replaces_no_version(folder: Path) -> None:
+    """The site that is still on the port goes on with its version of the study."""
+    store, study = open_store("ratings.db"), read_study("humod", {"A": "A.jsonl"})
+    desk = Desk(store, study)
+    Path("humod.yaml").write_text("extends: humod\ntitle: Herons\n")
+    arguments = ("--study", "humod.yaml", *LOGS, "--new-version", "true")
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OptionError, match="cannot be used"):
+        RateSite.main(*arguments, "--port", str(taken.getsockname()[1]))
+    Path("ratings.db.secret").write_text("short")
+    with pytest.raises(OptionError, match=r"ratings\.db\.secret"):
+        RateSite.main(*arguments, "--port", "0")
+    desk.enrol("ann")
+    store.close()
 
 
 def test_short_token_or_secret_raises_option_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,19 +19,20 @@ from parlai_empathy.rating.study.study_file import read_study
 from parlai_empathy.rating.talking.notices import between_people
 from parlai_empathy.rating.web.requirements import check_installed
 from parlai_empathy.rating.web.secret import site_secret
-from parlai_empathy.rating.web.serving import serve
+from parlai_empathy.rating.web.serving import check_address, serve
 from parlai_empathy.scripts.parts.distress_options import notice_of
 from parlai_empathy.scripts.parts.study_options import address_of, announce, id_parameter_of, patience_of
 from parlai_empathy.scripts.runs.export_collected import export_collected
 
 
 def run(opt: Opt) -> None:
-    """Serve until stopped, or export."""
+    """Serve until stopped, or export. A new version of the study replaces the store's: the rest is checked before."""
     study, settings = _study(opt), _settings(opt)
     if opt["export"]:
         _export(opt, study, settings.patience)
         return
     check_installed()
+    check_address(address_of(opt))
     token, secret = admin_token(), site_secret(opt["store"])
     id_parameter = id_parameter_of(opt)
     with closing(open_store(opt["store"])) as store:
