@@ -129,7 +129,8 @@ def _overview(answers: Answers, n: int) -> Table:
                     f"{values[0]:g} to {values[-1]:g}" if values else "-",
                 ]
             )
-            notes += _mixed(named(question, "question"), group) if kind == "rating" else []
+            if kind in ("rating", "choice"):
+                notes += _mixed(named(question, "question"), group, kind == "choice")
     notes.append(
         "- each: ratings per reply, turn or pair of replies; free texts and checks do not count in what follows"
     )
@@ -139,22 +140,35 @@ def _overview(answers: Answers, n: int) -> Table:
     return Table("What was answered", header, rows, [f"- {n:,} answers", *notes], digits=1)
 
 
-def _mixed(question: str, group: Sequence[Rating]) -> list[str]:
-    """Return a note if studies, or versions of one, seem to have asked the same question on different scales."""
-    ranges: dict[tuple[str, str], tuple[float, float]] = {}
+def _mixed(question: str, group: Sequence[Rating], are_choices: bool) -> list[str]:
+    """Return a note if studies, or versions of one, seem to have offered different answers to the same question."""
+    used: dict[tuple[str, str], list[Rating]] = {}
     for one in group:
-        if one.rating is not None:
-            low, high = ranges.get((one.study, one.version), (one.rating, one.rating))
-            ranges[one.study, one.version] = (min(low, one.rating), max(high, one.rating))
-    if len(set(ranges.values())) < 2:
+        used.setdefault((one.study, one.version), []).append(one)
+    answers = {which: (_texts if are_choices else _range)(some) for which, some in used.items()}
+    if len(set(answers.values())) < 2:
         return []
-    has_versions = len({study for study, _ in ranges}) < len(ranges)
+    has_versions = len({study for study, _ in answers}) < len(answers)
     said = ", ".join(
-        f"{named(study, 'study')}{f' {version}'.rstrip() if has_versions else ''}: {low:g} to {high:g}"
-        for (study, version), (low, high) in ranges.items()
+        f"{named(study, 'study')}{f' {version}'.rstrip() if has_versions else ''}: {some}"
+        for (study, version), some in answers.items()
     )
-    what = "studies or their versions" if has_versions else "studies"
-    return [f"- {question}: the {what} use different points ({said}): if their scales differ, report them separately"]
+    who = "studies or their versions" if has_versions else "studies"
+    what, where = ("choices", "choices") if are_choices else ("points", "scales")
+    return [f"- {question}: the {who} use different {what} ({said}): if their {where} differ, report them separately"]
+
+
+def _range(ratings: Sequence[Rating]) -> str:
+    values = [one.rating for one in ratings if one.rating is not None]
+    return f"{min(values):g} to {max(values):g}"
+
+
+def _texts(choices: Sequence[Rating]) -> str:
+    return " / ".join(sorted({_chosen(one) for one in choices}))
+
+
+def _chosen(choice: Rating) -> str:
+    return choice.text or f"{choice.rating:g}"
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -185,7 +199,7 @@ def _choices(answers: Answers) -> tuple[list[Table], list[Plot]]:
     if not answers.choices:
         return [], []
     chosen = sorted(answers.choices, key=lambda one: (one.question, one.system, one.rating or 0.0))
-    counts = Counter((one.question, one.system, one.text or f"{one.rating:g}") for one in chosen)
+    counts = Counter((one.question, one.system, _chosen(one)) for one in chosen)
     asked = Counter((one.question, one.system) for one in answers.choices)
     rows: list[list[Cell]] = [
         [named(question, "question"), named(system, "system"), choice, n, n / asked[question, system]]

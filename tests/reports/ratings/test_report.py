@@ -211,6 +211,27 @@ def test_versions_of_a_study_on_different_scales_are_noted() -> None:
     assert "different points" not in report_of(same).text()
 
 
+def test_versions_of_a_study_with_different_choices_are_noted() -> None:
+    """Somebody has renamed a choice after the first ratings: the shares of both names are of all answers."""
+    ratings = [
+        Rating("1", rater, "q", place, "A", text=text, study="herons", version=version, kind="choice")
+        for rater, place, text, version in (
+            ("Ann", 1.0, "warm", "old"),
+            ("Bob", 2.0, "cold", "old"),
+            ("Ann", 1.0, "kind", "new"),
+            ("Bob", 2.0, "cold", "new"),
+        )
+    ]
+    notes = tables(report_of(ratings))["What was answered"].notes
+    assert any(
+        "q: the studies or their versions use different choices (herons old: cold / warm, herons new: cold / kind): if"
+        in note
+        for note in notes
+    )
+    same = [replace(one, text=one.text.replace("kind", "warm")) for one in ratings]
+    assert "different choices" not in report_of(same).text()
+
+
 def rated(values: list[tuple[str, str, float]], **more: Any) -> list[Rating]:
     return [Rating(item, rater, "q", value, **more) for item, rater, value in values]
 
