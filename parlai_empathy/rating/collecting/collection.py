@@ -254,7 +254,7 @@ def finished(
     store: Store, study: Study, silent_since: float = 0.0
 ) -> list[tuple[Conversation, dict[str, dict[str, float]]]]:
     """The finished conversations, in the order in which they began, each with its evaluations: rater to question to
-    rating. Conversations of excluded people are left out. The store is not changed.
+    point of its scale. Conversations of excluded people are left out. The store is not changed.
 
     :param silent_since: seconds since 1970. Open conversations of people who met in the browser count as finished if
         they are long enough and have had no message since then: both have left.
@@ -273,8 +273,9 @@ def _conversation(t: Transaction, id: str) -> Conversation:
 
 
 def _evaluations(t: Transaction, id: str) -> dict[str, dict[str, float]]:
+    """What was answered on scales: a choice, which an earlier version may have asked for, has a text too."""
     found: dict[str, dict[str, float]] = {}
-    sql = "SELECT * FROM rating_evaluations WHERE conversation = :id AND rating IS NOT NULL"
+    sql = "SELECT * FROM rating_evaluations WHERE conversation = :id AND rating IS NOT NULL AND text IS NULL"
     for row in t.rows(sql, id=id):
         found.setdefault(row["rater"], {})[row["question"]] = row["rating"]
     return found

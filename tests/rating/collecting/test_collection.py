@@ -275,6 +275,21 @@ questions:
     assert [one.conv_id for one in read_empathetic_dialogues(tmp_path / "collected.csv")] == ["hit:1_conv:1"]
 
 
+def test_choices_of_an_earlier_version_are_no_self_evaluation(store: Store, clock: Clock, tmp_path: Path) -> None:
+    """The study first asked for choices, and asks for points under the same ids by now."""
+    choices = "".join(f"  - {{id: {name}, kind: choice, text: Was it, choices: [good, bad]}}\n" for name in JUDGED)
+    (tmp_path / "own.yaml").write_text(f"extends: collect_ed\nname: collect_ed\nquestions:\n{choices}")
+    former = Collection(Desk(store, read_study(tmp_path / "own.yaml"), clock))
+    found = talk(former, "ann", "bob")
+    former.end(found.id, "ann")
+    for rater in ("ann", "bob"):
+        former.evaluate(found.id, rater, dict.fromkeys(JUDGED, "bad"))
+    study = Desk(store, read_study("collect_ed"), clock, new_version=True).study
+    write_collected(store, study, tmp_path / "x.csv")
+    [dialogue] = read_empathetic_dialogues(tmp_path / "x.csv")
+    assert dialogue.self_evaluations == ()
+
+
 def test_conversations_of_excluded_people_are_not_exported(collection: Collection, tmp_path: Path) -> None:
     collection.end(talk(collection, "a", "b").id, "a")
     collection.desk.exclude("b", "not English")
