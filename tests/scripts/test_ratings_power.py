@@ -57,6 +57,13 @@ def test_raters_excluded_by_the_study_do_not_count(tmp_path: Path) -> None:
     assert texts[0] == texts[1]
 
 
+def test_versions_of_a_study_on_different_scales_are_noted(tmp_path: Path) -> None:
+    rows = [f"{item},ann,{1 + item % most},{most} points" for most in (5, 7) for item in range(most)]
+    (path := tmp_path / "ratings.csv").write_text("\n".join(["item,rater,rating,version", *rows]))
+    [table] = run(ratings=str(path), difference=[0.5]).tables
+    assert "use different points ((no study) 5 points: 1 to 5, (no study) 7 points: 1 to 7): if" in table.notes[1]
+
+
 def test_all_four_tables_are_printed_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     report = run(difference=[0.5], sd=1.0, win_rate=[0.7], items=[40], comparisons_made=[90], out=str(out))

@@ -130,7 +130,7 @@ def _overview(answers: Answers, n: int) -> Table:
                 ]
             )
             if kind in ("rating", "choice"):
-                notes += _mixed(named(question, "question"), group, kind == "choice")
+                notes += mixed(named(question, "question"), group, kind == "choice")
     notes.append(
         "- each: ratings per reply, turn or pair of replies; free texts and checks do not count in what follows"
     )
@@ -140,7 +140,7 @@ def _overview(answers: Answers, n: int) -> Table:
     return Table("What was answered", header, rows, [f"- {n:,} answers", *notes], digits=1)
 
 
-def _mixed(question: str, group: Sequence[Rating], are_choices: bool) -> list[str]:
+def mixed(question: str, group: Sequence[Rating], are_choices: bool) -> list[str]:
     """Return a note if studies, or versions of one, seem to have offered different answers to the same question."""
     used: dict[tuple[str, str], list[Rating]] = {}
     for one in group:

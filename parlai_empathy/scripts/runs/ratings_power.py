@@ -17,6 +17,7 @@ from parlai_empathy.rating.rating import Rating
 from parlai_empathy.rating.ratings_file import ratings_of
 from parlai_empathy.reports.plots import Plot
 from parlai_empathy.reports.ratings.power import Aim, Scale, likert_needed, likert_seen, wins_needed, wins_seen
+from parlai_empathy.reports.ratings.report import mixed
 from parlai_empathy.reports.report import Report
 from parlai_empathy.reports.table import Table
 from parlai_empathy.scripts.parts.ratings_options import check_scale
@@ -85,7 +86,7 @@ def _likert(opt: Opt, otherwise: float) -> tuple[list[Table], list[Plot]]:
         ratings = _asked(opt)
         measured, note = _measured(ratings, str(opt["ratings"]))
         points = sorted({one.rating for one in ratings if one.rating is not None})
-        notes.append(note)
+        notes += [note, *mixed(named(ratings[0].question, "question"), ratings, are_choices=False)]
     if opt["sd"] is None and measured is None:
         raise OptionError("--sd: name the standard deviation of single ratings, or --ratings to estimate it from")
     same_reply = _first(opt["same_reply"], measured and measured.same_reply, otherwise)
