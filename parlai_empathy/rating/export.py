@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TextIO
@@ -43,6 +43,7 @@ from parlai_empathy.rating.desk.registration import item_of
 from parlai_empathy.rating.names import FORMER
 from parlai_empathy.rating.storage.database import Row, Transaction
 from parlai_empathy.rating.storage.store import Store
+from parlai_empathy.rating.study.items import Item
 from parlai_empathy.rating.study.questions import without_carriage_returns
 
 COLUMNS = (
@@ -69,25 +70,39 @@ def rating_rows(store: Store, study: str, excluded: bool = False) -> Iterator[di
             ORDER BY b.given, a.number, b.assignment, b.turn, b.question""",
             study=study,
         )
-    return (_row(row, _content(row) in present) for row in rows)
+    return (_row(row, present) for row in rows)
 
 
-_Content = tuple[str, str, str]
-"""System, other system, and the JSON of what was judged."""
+_Present = Mapping[tuple[str, ...], Sequence[Item]]
+"""The items of the study's current version, by what :func:`_replies` returns."""
 
 
-def _present(t: Transaction, study: str) -> set[_Content]:
-    """The contents of the items of the study's current version."""
+def _present(t: Transaction, study: str) -> _Present:
     rows = t.rows(
-        """SELECT i.system, i.other, i.content FROM rating_items AS i
+        """SELECT i.name, i.subject, i.system, i.other, i.content FROM rating_items AS i
         JOIN rating_studies AS s ON s.study = i.study AND s.version = i.version WHERE i.study = :study""",
         study=study,
     )
-    return set(map(_content, rows))
+    found: dict[tuple[str, ...], list[Item]] = {}
+    for item in map(item_of, rows):
+        found.setdefault(_replies(item), []).append(item)
+    return found
 
 
-def _content(row: Row) -> _Content:
-    return row["system"], row["other"], row["content"]
+def _replies(item: Item) -> tuple[str, ...]:
+    return item.system, item.other, item.reply, item.other_reply, item.source, item.other_source
+
+
+def _is_present(item: Item, present: _Present) -> bool:
+    """Whether the current version has the same replies in the same contexts, of which it may show more or less."""
+    return any(
+        _ends_alike(item.context, one.context) and _ends_alike(item.other_context, one.other_context)
+        for one in present.get(_replies(item), ())
+    )
+
+
+def _ends_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    return all(turn == same for turn, same in zip(reversed(one), reversed(other), strict=False))
 
 
 def write_export(store: Store, study: str, path: str | Path, excluded: bool = False) -> int:
@@ -141,12 +156,10 @@ def moment(when: float) -> str:
     return datetime.fromtimestamp(when, timezone.utc).isoformat(timespec="milliseconds")
 
 
-def _row(row: Row, is_present: bool) -> dict[str, Any]:
-    """A row of the table.
-
-    :param is_present: whether the study's current version has what was judged.
-    """
+def _row(row: Row, present: _Present) -> dict[str, Any]:
+    """A row of the table."""
     item, is_whole = item_of(row), row["turn"] == WHOLE
+    is_present = _is_present(item, present)
     check = dict(item.expected).get(row["question"]) if is_whole else None
     values = {
         "item": item_name(row, row["assignment"]),

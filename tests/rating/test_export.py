@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from full_disk import full_disk
@@ -183,6 +184,30 @@ def test_replies_that_a_new_version_has_replaced_are_marked_before_it_is_rated(
     Desk(store, study_of(PAIRWISE, systems={"C": write_log("C", 1), "D": write_log("D", 1)}), new_version=True)
     (row,) = rating_rows(store, "herons")
     assert (row["reply"], row["other_reply"]) == (FORMER, FORMER)
+
+
+@pytest.mark.parametrize("study", [LIKERT, PAIRWISE])
+def test_replies_are_the_same_if_more_or_less_of_their_context_is_shown(
+    store: Store, study_of: Make, tmp_path: Path, study: dict[str, Any]
+) -> None:
+    """The first reply is rated with two turns before it, the second with one; then the first one's context changes."""
+
+    def desk(context_turns: int, *asked: str) -> Desk:
+        records = [{"context": ["Hm.", one, f"End {n}."], "reply": "Oh."} for n, one in enumerate(asked)]
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        for name in "AB":
+            (tmp_path / f"{name}.jsonl").write_text(text)
+        logs = {name: str(tmp_path / f"{name}.jsonl") for name in ("A", "B")[: 1 + (study is PAIRWISE)]}
+        return Desk(store, study_of(study, systems=logs, context_turns=context_turns, order="listed"), new_version=True)
+
+    answers = {"better": "left"} if study is PAIRWISE else {"liking": 3}
+    for turns in (2, 1):
+        one = desk(turns, "Why?", "What?")
+        one.answer(next_item(one, "ann").id, "ann", answers)
+    desk(3, "Why?", "What?")
+    assert [row["reply"] for row in rating_rows(store, "herons")] == ["A#1", "A#2"]
+    desk(3, "Who?", "What?")
+    assert [row["reply"] for row in rating_rows(store, "herons")] == [FORMER, "A#2"]
 
 
 def test_unsupported_suffix_or_missing_folder_raises_option_error(
