@@ -17,10 +17,16 @@ from parlai_empathy.agent_kit.trained.init_model import check_init_model, check_
 from parlai_empathy.agent_kit.trained.text_cache import TextCache
 from parlai_empathy.agent_kit.training.linear_rate import LinearRate
 from parlai_empathy.agents.epitome import options
-from parlai_empathy.agents.epitome.evaluation import level_metrics, rationale_metrics
+from parlai_empathy.agents.epitome.evaluation import level_metrics, loss_metrics, rationale_metrics
 from parlai_empathy.agents.epitome.inference import REMEMBERED, EpitomeReader, Judged, read_of
 from parlai_empathy.agents.epitome.mechanisms import set_mechanisms_of_task
-from parlai_empathy.agents.epitome.targets import level_losses, rationale_losses, rationale_targets, true_levels
+from parlai_empathy.agents.epitome.targets import (
+    level_losses,
+    rationale_losses,
+    rationale_targets,
+    token_losses,
+    true_levels,
+)
 from parlai_empathy.tasks.epitome.mechanisms import SHORT, in_words
 
 
@@ -104,11 +110,12 @@ class EpitomeAgent(LinearRate, EpitomeReader):
         return Output(texts, levels=chosen, rationales=quoted)
 
     def _record(self, judged: Judged, observations: Sequence[Message]) -> None:
-        self.record_local_metric("loss", AverageMetric.many(self._losses(judged, observations).tolist()))
-        levels, rationales = judged.levels.argmax(dim=-1).cpu(), judged.rationales.argmax(dim=-1).cpu()
-        true = true_levels(observations, self.mechanisms)
-        found = level_metrics(levels, true, self.mechanisms, observations[0].get("fold"))
-        found |= rationale_metrics(rationales, self._marks(judged, observations), self.mechanisms)
+        levels, rationales = judged.levels.cpu(), judged.rationales.cpu()
+        true, marks = true_levels(observations, self.mechanisms), self._marks(judged, observations)
+        totals, tokens = token_losses(rationales, marks)
+        found = loss_metrics(level_losses(levels, true), self.opt["rationale_weight"] * totals, tokens)
+        found |= level_metrics(levels.argmax(dim=-1), true, self.mechanisms, observations[0].get("fold"))
+        found |= rationale_metrics(rationales.argmax(dim=-1), marks, self.mechanisms)
         for name, values in found.items():
             self.record_local_metric(name, values)
 

@@ -1,11 +1,11 @@
-"""Evaluation metrics of EPITOME's judge: accuracy and macro-F1 of levels, F1 and IoU of rationales."""
+"""Evaluation metrics of EPITOME's judge: loss, accuracy and macro-F1 of levels, F1 and IoU of rationales."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from parlai.core.metrics import AverageMetric, Metric
 from torch import Tensor
 
@@ -17,6 +17,43 @@ from parlai_empathy.tasks.epitome.mechanisms import SHORT
 
 Recorded = dict[str, list[Metric | None]]
 """Metrics by name, one per example; None for examples that a metric excludes."""
+
+
+class SumOfMeans(Metric):
+    """The sum of several means over what was accumulated so far; a mean of nothing counts as 0.
+
+    :param totals: ``(means,)``; ``counts``: ``(means,)``, how many numbers each total is the sum of.
+    """
+
+    __slots__ = ("counts", "totals")
+
+    def __init__(self, totals: ArrayLike, counts: ArrayLike) -> None:
+        self.totals = np.asarray(totals, dtype=float)
+        self.counts = np.asarray(counts)
+
+    def __add__(self, other: SumOfMeans | None) -> SumOfMeans:
+        if other is None:
+            return self
+        return SumOfMeans(self.totals + other.totals, self.counts + other.counts)
+
+    @property
+    def macro_average(self) -> bool:
+        """Whether several tasks are reported as the mean of their values."""
+        return True
+
+    def value(self) -> float:
+        """The sum."""
+        return float((self.totals / self.counts.clip(min=1)).sum())
+
+
+def loss_metrics(levels: Tensor, rationales: Tensor, tokens: Tensor) -> Recorded:
+    """Return the loss that the whole fold would have as one batch.
+
+    :param levels: each response's loss of its levels, ``(n,)``.
+    :param rationales: the weighted losses summed over its tokens, ``(n, mechanisms)``; ``tokens``: their number.
+    """
+    rows = zip(levels.tolist(), rationales.tolist(), tokens.tolist(), strict=True)
+    return {"loss": [SumOfMeans([level, *losses], [1, *numbers]) for level, losses, numbers in rows]}
 
 
 def level_metrics(chosen: Tensor, true: Tensor, mechanisms: Sequence[str], split: str | None) -> Recorded:

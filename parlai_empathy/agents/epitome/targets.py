@@ -69,6 +69,14 @@ def rationale_losses(logits: Tensor, marks: Tensor) -> Tensor:
     :param logits: ``(n, mechanisms, length, 2)``; ``marks``: ``(n, mechanisms, length)``.
     :returns: ``(n,)``
     """
+    totals, tokens = token_losses(logits, marks)
+    return (totals / tokens.sum(dim=0).clamp(min=1)).sum(dim=1) * len(marks)
+
+
+def token_losses(logits: Tensor, marks: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the cross-entropy summed over the labelled tokens, and their number; parameters as above.
+
+    :returns: both ``(n, mechanisms)``
+    """
     losses = F.cross_entropy(logits.flatten(0, 2), marks.flatten(), ignore_index=UNKNOWN, reduction="none")
-    tokens = (marks != UNKNOWN).sum(dim=(0, 2)).clamp(min=1)  # (mechanisms,)
-    return (losses.view_as(marks).sum(dim=2) / tokens).sum(dim=1) * len(marks)
+    return losses.view_as(marks).sum(dim=2), (marks != UNKNOWN).sum(dim=2)

@@ -140,6 +140,12 @@ def test_rationale_weight_multiplies_the_loss_of_rationales(judge: Path) -> None
     assert half > levels
 
 
+def test_evaluated_loss_does_not_depend_on_the_batch_size(judge: Path) -> None:
+    one, three, whole = (float(evaluate(judge, TASK, batchsize=size)["loss"]) for size in (1, 3, 16))  # of 16 responses
+    assert one == pytest.approx(whole, rel=1e-5)
+    assert three == pytest.approx(whole, rel=1e-5)
+
+
 def test_two_processes_average_their_gradients(tmp_path: Path, judge: Path) -> None:
     check_gradients_are_averaged(judge, tmp_path)
 

@@ -9,15 +9,38 @@ from typing import Any
 import pytest
 import torch
 from sklearn.metrics import accuracy_score, f1_score
+from torch.nn import functional as F
 
-from parlai_empathy.agents.epitome.evaluation import level_metrics, rationale_metrics
-from parlai_empathy.agents.epitome.targets import UNKNOWN
+from parlai_empathy.agents.epitome.evaluation import level_metrics, loss_metrics, rationale_metrics
+from parlai_empathy.agents.epitome.targets import UNKNOWN, token_losses
 
 ALL = ["emotional_reactions", "interpretations", "explorations"]
 
 
 def total(values: list[Any]) -> Any:
     return reduce(add, [value for value in values if value is not None])
+
+
+def test_loss_is_that_of_the_whole_fold_as_one_batch() -> None:
+    torch.manual_seed(5)
+    logits, marks = torch.randn(5, 2, 6, 2), torch.randint(0, 2, (5, 2, 6))
+    marks[1, :, 2:] = marks[3, 0] = UNKNOWN
+    levels = torch.rand(5)
+    found = []
+    for rows in (slice(0, 3), slice(3, 5)):
+        totals, tokens = token_losses(logits[rows], marks[rows])
+        found += loss_metrics(levels[rows], 0.5 * totals, tokens)["loss"]
+    # Torch's mean is over the labelled tokens.
+    means = [
+        F.cross_entropy(logits[:, column].flatten(0, 1), marks[:, column].flatten(), ignore_index=UNKNOWN)
+        for column in (0, 1)
+    ]
+    assert total(found).value() == pytest.approx(float(levels.mean() + 0.5 * sum(means)))
+
+
+def test_fold_without_rationales_has_the_loss_of_its_levels() -> None:
+    found = loss_metrics(torch.tensor([1.0, 2.0]), torch.zeros(2, 1), torch.zeros(2, 1))
+    assert total(found["loss"]).value() == 1.5
 
 
 def test_level_metrics_match_scikit_learn() -> None:
