@@ -102,11 +102,13 @@ class PredictiveEngagementAgent(OnEncoder, JudgeAgent):
         return losses * balanced_weights([labels_of(obs)[0] for obs in observations]).to(losses.device)
 
     def _judge(self, observations: Sequence[Message]) -> Output:
-        """Also record macro-F1."""
+        """Also record macro-F1. Of several labels, the predicted one counts as the true one, as in the accuracy."""
         output = super()._judge(observations)
         if self.classes and all(map(self._has_target, observations)) and not self.opt.get("interactive_mode"):
-            true = [self.classes.index(labels_of(obs)[0]) for obs in observations]
-            table = confusion(true, [self.classes.index(text) for text in output.text], len(self.classes))
+            labels = [labels_of(obs) for obs in observations]
+            true = [text if text in each else each[0] for text, each in zip(output.text, labels, strict=True)]
+            place = self.classes.index
+            table = confusion([*map(place, true)], [*map(place, output.text)], len(self.classes))
             self.global_metrics.add("macro_f1", MacroF1(table, split=observations[0].get("fold")))
         return output
 

@@ -232,6 +232,16 @@ def test_macro_f1_matches_scikit_learn(model_file: Path, monkeypatch: pytest.Mon
     assert float(agent.global_metrics.report()["macro_f1"].value()) == pytest.approx(expected)
 
 
+def test_macro_f1_accepts_any_of_several_labels(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = load(model_file)
+    labels = (["0", "1"], ["0", "1"], ["0"], ["1"])
+    messages = observed(agent, *({"text": f"a\nb{place}", "eval_labels": each} for place, each in enumerate(labels)))
+    monkeypatch.setattr(agent._scale.__class__, "chosen", lambda self, logits: ["1", "0", "1", "1"])
+    agent._judge(messages)
+    # Only the third is wrong. Class 0: 1 TP, 1 FN, F1 2/3; class 1: 2 TP, 1 FP, F1 4/5.
+    assert float(agent.global_metrics.report()["macro_f1"].value()) == pytest.approx((2 / 3 + 4 / 5) / 2)
+
+
 def test_ratings_on_another_scale_give_correlations_only(model_file: Path) -> None:
     report = EvalModel.main(
         model_file=str(model_file), task="empathy:engagement:Predeng600", edition="sample", datatype="test",
