@@ -28,7 +28,13 @@ from parlai_empathy.agent_kit.judging import options as judge_options
 from parlai_empathy.agent_kit.judging.classes import JudgeClasses
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of, last_line, pairs_of
 from parlai_empathy.agent_kit.judging.model import PairModelAgent
-from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_choices, reply_losses, sampled_choices
+from parlai_empathy.agent_kit.judging.replies import (
+    best_first,
+    full_choices,
+    loss_metrics,
+    reply_losses,
+    sampled_choices,
+)
 from parlai_empathy.agent_kit.judging.task_classes import set_classes_of_task
 from parlai_empathy.agent_kit.trained.init_model import check_init_model, check_own_option, keep_options
 from parlai_empathy.agent_kit.training.draws import random_of_step
@@ -163,9 +169,7 @@ class JudgeAgent(PairModelAgent):
             return self._scale.losses(self.logits([last_line(obs["lines"]) for obs in observations]), observations)
         draw = random_of_step(self.opt, self._number_training_updates)
         choices = sampled_choices(observations, self.opt["negatives"], draw)
-        return self._reply_losses(self.logits([pair for choice in choices for pair in choice.pairs])[:, 0], choices)
-
-    def _reply_losses(self, logits: Tensor, choices: Sequence[Choice]) -> Tensor:
+        logits = self.logits([pair for choice in choices for pair in choice.pairs])[:, 0]
         return reply_losses(logits, choices, self.opt["loss"], self.opt["prior"])
 
     # --- evaluation --------------------------------------------------------------------------------------------------
@@ -223,7 +227,7 @@ class JudgeAgent(PairModelAgent):
         choices = full_choices(observations)
         logits = self._read([pair for choice in choices for pair in choice.pairs])[:, 0]
         if all(map(labels_of, observations)):
-            self.record_local_metric("loss", AverageMetric.many(self._reply_losses(logits, choices).tolist()))
+            self.record_local_metric("loss", loss_metrics(logits, choices, self.opt["loss"], self.opt["prior"]))
         # A single candidate is no choice, and must not count as a correct one.
         ordered = [replies if len(replies) > 1 else None for replies in best_first(logits, choices)]
         return Output([replies[0] if replies else None for replies in ordered], text_candidates=ordered)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from parlai.core.metrics import AverageMetric, Metric
 from parlai.utils.misc import warn_once
 from torch import Tensor
 
 from parlai_empathy.agent_kit.judging.examples import TextPair, labels_of
 from parlai_empathy.errors import OptionError
+from parlai_empathy.metrics.nnpu_risk import NnpuRisk
 from parlai_empathy.modules.classifiers.losses import binary_cross_entropy, nnpu_risk
 
 
@@ -103,6 +105,17 @@ def reply_losses(logits: Tensor, choices: Sequence[Choice], loss: str, prior: fl
     return torch.stack(
         [_balanced(part, truth) for part, truth in zip(losses, _by_choice(is_true, choices), strict=True)]
     )
+
+
+def loss_metrics(logits: Tensor, choices: Sequence[Choice], loss: str, prior: float) -> Sequence[Metric]:
+    """Return each choice's contribution to the loss of a fold; parameters as for :func:`reply_losses`."""
+    if loss != "nnpu":
+        return [AverageMetric(value) for value in reply_losses(logits, choices, loss, prior).tolist()]
+    found = []
+    for probable, choice in zip(_by_choice(logits.double().sigmoid(), choices), choices, strict=True):
+        is_true = torch.tensor(choice.is_true, dtype=torch.bool)
+        found.append(NnpuRisk(probable[is_true].tolist(), probable[~is_true].tolist(), prior))
+    return found
 
 
 def _balanced(losses: Tensor, is_true: Tensor) -> Tensor:

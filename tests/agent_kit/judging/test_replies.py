@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_empathy.agent_kit.judging.examples import TextPair
-from parlai_empathy.agent_kit.judging.replies import Choice, best_first, full_choices, reply_losses, sampled_choices
+from parlai_empathy.agent_kit.judging.replies import (
+    Choice,
+    best_first,
+    full_choices,
+    loss_metrics,
+    reply_losses,
+    sampled_choices,
+)
 from parlai_empathy.errors import OptionError
 from parlai_empathy.modules.classifiers.losses import nnpu_risk
 
@@ -122,6 +129,24 @@ def test_nnpu_loss_is_risk_over_all_replies() -> None:
     logits = torch.tensor([1.0, -1.0, 0.5, 0.0, 2.0])
     risk = nnpu_risk(logits, torch.tensor([True, False, False, False, True]), 0.3).item()
     assert reply_losses(logits, TWO_AND_THREE, "nnpu", 0.3).tolist() == pytest.approx([risk, risk])
+
+
+def test_nnpu_loss_of_a_fold_does_not_depend_on_its_batches() -> None:
+    logits = torch.tensor([3.0, -2.0, 1.0, 0.0, 2.0])
+    # Of the second choice alone the risk's second term is positive, of both together it is negative, and clipped.
+    parts = [
+        *loss_metrics(logits[:2], TWO_AND_THREE[:1], "nnpu", 0.5),
+        *loss_metrics(logits[2:], TWO_AND_THREE[1:], "nnpu", 0.5),
+    ]
+    risk = nnpu_risk(logits, torch.tensor([True, False, False, False, True]), 0.5).item()
+    assert float(parts[0] + parts[1]) == pytest.approx(risk)
+    assert (float(parts[0]) + float(parts[1])) / 2 != pytest.approx(risk)
+
+
+def test_loss_metrics_average_the_losses_of_choices() -> None:
+    logits = torch.tensor([1.0, -1.0, 0.5, 0.0, 2.0])
+    one, other = loss_metrics(logits, TWO_AND_THREE, "ce", 0.5)
+    assert float(one + other) == pytest.approx(float(reply_losses(logits, TWO_AND_THREE, "ce", 0.5).mean()))
 
 
 def test_best_first_sorts_by_score_and_keeps_order_of_ties() -> None:
