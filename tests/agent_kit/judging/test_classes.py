@@ -145,4 +145,5 @@ def test_losses_match_hand_calculation() -> None:
     # All logits are equal: the loss is ln 5 for any target.
     assert RATED.losses(torch.zeros(2, 5), ratings).tolist() == pytest.approx([math.log(5)] * 2)
     # The middle, 3, is two steps from 5, and none from 3, the mean of 1 and 5.
-    assert PLACED.losses(torch.zeros(2, 1), ratings).tolist() == pytest.approx([4.0, 0.0])
+    for classes in (STARS, ("3", "5", "1", "2", "4")):  # whatever their order
+        assert JudgeClasses(classes, "mse").losses(torch.zeros(2, 1), ratings).tolist() == pytest.approx([4.0, 0.0])

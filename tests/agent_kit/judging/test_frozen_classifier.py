@@ -62,6 +62,13 @@ def test_top_labels_keep_class_order_of_ties(classifier: FrozenClassifier, monke
     assert classifier.top_labels(["a text"], 3) == [tuple(EMOTIONS[:3])]
 
 
+def test_last_line_is_read_in_the_context_of_those_before(classifier: FrozenClassifier, monkeypatch: Any) -> None:
+    read: list[Any] = []  # the classifier of these tests gives the same whatever the order of the lines
+    monkeypatch.setattr(classifier._agent, "class_probabilities", lambda *each: read.extend(each) or np.eye(2, 32))
+    classifier.top_labels(["one\ntwo\nthree", "alone"], 1)
+    assert read == [[["one", "two"], []], ["three", "alone"]]
+
+
 def test_features_are_inputs_of_the_head(classifier: FrozenClassifier, model_file: Path) -> None:
     features = classifier.features(TEXTS)
     assert features.shape == (len(TEXTS), classifier.feature_size)
