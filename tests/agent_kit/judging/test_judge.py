@@ -443,6 +443,12 @@ def test_init_model_weights_are_used_except_for_mismatched_head(tmp_path: Path, 
     assert same(before, place), "one number comes out of both: the head stays"
 
 
+def test_head_is_new_if_init_model_learnt_the_same_classes_with_another_loss(tmp_path: Path, placer: Path) -> None:
+    train(tmp_path / "stars", RATE, learningrate=1e-12, max_train_steps=1, init_model=str(placer))
+    assert same(weights(placer), weights(tmp_path / "stars"), "body")
+    assert weights(tmp_path / "stars")["head.weight"].shape == (5, 8)
+
+
 def test_classes_of_init_model_may_have_another_order(tmp_path: Path, feeler: Path) -> None:
     first, *others = load(feeler).classes
     turned = [*others, first]  # unlike reversing, turning in the wrong direction gives another order
