@@ -15,6 +15,7 @@ from parlai_empathy.agents.deepmoji.words import BREAK, LINK, NAME, NUMBER, SPEC
         ("I'm SO happy!", ["i'm", "so", "happy", "!"]),
         ("sooooo loooool", ["soo", "lool"]),  # repeated letters are reduced to two
         ("what??!!!", ["what", "??", "!!"]),  # repeated punctuation is one word, also reduced to two
+        ("\u00a3\u00a3\u00a3", ["\u00a3\u00a3\u00a3"]),  # but only ASCII is reduced
         ("see http://t.co/aB1 or www.x.com", ["see", LINK, "or", LINK]),
         ("@Anna and @bob_2, hi", [NAME, "and", NAME, ",", "hi"]),
         ("1000 dogs, 3 cats", [NUMBER, "dogs", ",", NUMBER, "cats"]),
