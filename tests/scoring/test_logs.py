@@ -133,6 +133,17 @@ def test_replies_chosen_from_candidates_give_a_warning(
     ] * warned
 
 
+def test_one_reply_that_happens_to_be_a_candidate_gives_no_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr("parlai.utils.logging.warning", warnings.append)
+    asked = {"text": "a", "label_candidates": ["b", "c"]}
+    path = log(tmp_path, "log.jsonl", json.dumps({"dialog": [[asked, {"text": "b"}], [asked, {"text": "d"}]]}))
+    assert [one.is_candidate for one in read_replies_log(path)] == [True, False]
+    assert not warnings
+
+
 def test_logs_of_published_systems_can_be_read(real_data: Path) -> None:
     moel = read_replies_log(real_data / "peers" / "MoEL_generation_result.txt")
     # MoEL's arrays have 5,255 test items, and so does the log (grep -c ^Emotion).
