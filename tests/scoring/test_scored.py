@@ -20,6 +20,7 @@ def test_mean_excludes_missing_values() -> None:
     assert found.number.signature == f"words a reply|tokens:re|n:3|left_out:2|version:{__version__}"
     assert (found.items, found.left_out) == ((2, None, 4, None, 9), 2)
     assert found.has_interval
+    assert found.is_mean  # which decides how its interval is computed
 
 
 def test_signature_omits_left_out_without_missing_values() -> None:
@@ -42,6 +43,7 @@ def test_custom_value_function_receives_stacked_items() -> None:
     rows = [np.array([1, 2]), None, np.array([3, 4])]
     found = scored("a", "A", rows, {}, value, record=len, has_interval=False)
     assert found.number == 7
+    assert not found.is_mean
     assert seen[0].tolist() == [[1, 2], [3, 4]]
     assert found.record(rows[0]) == 2
     assert not found.has_interval
