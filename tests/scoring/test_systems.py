@@ -146,6 +146,14 @@ def test_items_without_context_and_references_are_paired_by_name() -> None:
     assert "no item in common" in (note_on_matches(a, System("s", replies("x", "y", "z"))) or "")
 
 
+def test_reply_without_context_does_not_keep_the_others_from_matching_on_references() -> None:
+    alone = LoggedReply("r", item="1")
+    first, second = (
+        System("s", [alone, *(LoggedReply("r", ("a",), (text,)) for text in texts)]) for texts in ("xy", "yx")
+    )
+    assert common_items(first, second) == [(0, 0), (1, 2), (2, 1)]
+
+
 def test_items_without_anything_are_paired_by_position() -> None:
     first, second = System("a", replies("x", "y")), System("b", replies("p", "q"))
     assert common_items(first, second) == [(0, 0), (1, 1)]
