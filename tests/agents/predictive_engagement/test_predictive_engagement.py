@@ -136,6 +136,12 @@ def test_init_model_can_be_fine_tuned_on_another_task(tmp_path: Path, bert: Path
     assert not torch.equal(weights(tmp_path / "tuned")["head.weight"], weights(model_file)["head.weight"])
 
 
+def test_query_comes_from_init_model(tmp_path: Path, bert: Path) -> None:
+    train(tmp_path / "model", bert, query="all", max_train_steps=1)
+    train(tmp_path / "tuned", bert, task=FINETUNE, init_model=str(tmp_path / "model"), max_train_steps=1)
+    assert load(tmp_path / "tuned").opt["query"] == "all"
+
+
 def test_balanced_weights_equalise_the_classes_of_a_batch() -> None:
     # One of four examples has the rare class: 4 / (2 * 1) = 2, and 4 / (2 * 3) for each of the others.
     assert balanced_weights(["1", "0", "0", "0"]).tolist() == pytest.approx([2, 2 / 3, 2 / 3, 2 / 3])
@@ -210,6 +216,13 @@ def test_each_distinct_text_is_encoded_once(model_file: Path, monkeypatch: pytes
     assert torch.equal(queries[2], replies[2]), "a reply that answers nothing counts alone"
     agent.clone().model_inputs(pairs)
     assert read == [3]
+
+
+def test_scores_do_not_depend_on_the_encoding_batch_size(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contexts, replies = [*CONTEXTS, ["x y z"]], [*REPLIES, "a b"]  # seven different texts
+    expected = load(model_file).score_pairs(contexts, replies)
+    monkeypatch.setattr("parlai_empathy.agents.predictive_engagement.predictive_engagement._READ_BATCH", 2)
+    np.testing.assert_allclose(load(model_file).score_pairs(contexts, replies), expected, rtol=1e-5)
 
 
 def test_max_tokens_keeps_the_start_of_long_texts(model_file: Path) -> None:
