@@ -312,8 +312,9 @@ def test_bin_file_can_be_evaluated_without_training(tmp_path: Path) -> None:
     assert float(report["accuracy"]) == pytest.approx(np.mean(right))
 
 
-def test_different_labels_get_a_new_output_layer(tmp_path: Path) -> None:
-    path = tiny_bin(tmp_path / "two.bin")
+@pytest.mark.parametrize("labels", [["glad", "sad"], ["unheard of", *EMOTIONS[1:]]])
+def test_different_labels_get_a_new_output_layer(tmp_path: Path, labels: list[str]) -> None:
+    path = tiny_bin(tmp_path / "other.bin", [f"__label__{name}".encode() for name in labels])
     train(tmp_path / "model", init_model=str(path), learningrate=1e-30, max_train_steps=1)
     trained = weights(tmp_path / "model")
     assert trained["head.weight"].shape == (32, 3)
