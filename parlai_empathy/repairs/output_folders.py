@@ -44,7 +44,7 @@ def check_report(eval_model: Any) -> None:
                 "begin it with ./ to name a file in this folder"
             )
         if file:
-            _check_folder("--report-filename", _report_file(opt))
+            check_folder("--report-filename", _report_file(opt))
         return evaluate(opt)
 
     eval_model.eval_model = evaluate_with_report
@@ -71,12 +71,12 @@ def check_for_logs(world_logging: Any) -> None:
         begin(self, opt)
         option = "outfile" if "outfile" in opt else "world_logs"  # a chat has only the former
         if opt.get(option):
-            _check_folder("--" + option.replace("_", "-"), opt[option])
+            check_folder("--" + option.replace("_", "-"), opt[option])
 
     logger.__init__ = begin_in_folder
 
 
-def _check_folder(option: str, file: str) -> None:
+def check_folder(option: str, file: str) -> None:
     """Make a file's folder, and raise :class:`OptionError` if the file cannot be written there."""
     path = Path(file)
     try:

@@ -6,10 +6,12 @@ import difflib
 import functools
 import importlib.util
 import math
+import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from parlai_empathy.errors import MissingDependencyError, OptionError, one_line
+from parlai_empathy.repairs.output_folders import check_folder
 
 # Optimizers of torch that ParlAI lists, though its steps do not give them what they need: a function that computes the
 # loss anew, sparse gradients of all weights, or, for their common base class, an implementation.
@@ -93,6 +95,10 @@ def _check(opt: Mapping[str, Any]) -> None:
         raise MissingDependencyError('--tensorboard-log needs tensorboardX: pip install "parlai-empathy[tensorboard]"')
     if not (opt.get("model_file") or opt.get("dict_file")):
         raise OptionError("--model-file is missing: name the file to save the model in, such as -mf model/first")
+    if model_file := opt.get("model_file"):
+        if os.path.isdir(model_file):
+            raise OptionError(f"--model-file {model_file} is a folder: name a file in it, such as {model_file}/model")
+        check_folder("--model-file", model_file)
 
 
 def _unfit(optimizer: str, reason: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,26 @@ def test_unrepaired_parlai_reports_neither_in_one_line() -> None:
 
 def test_missing_model_file_raises_option_error() -> None:
     assert refused() == "--model-file is missing: name the file to save the model in, such as -mf model/first"
+
+
+def test_model_file_that_is_a_folder_raises_option_error(tmp_path: Path) -> None:
+    expected = f"--model-file {tmp_path} is a folder: name a file in it, such as {tmp_path}/model"
+    assert refused(model_file=str(tmp_path)) == expected
+
+
+def test_model_file_that_cannot_be_written_raises_option_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "busy").touch()
+    assert refused(model_file=str(tmp_path / "busy" / "model")).endswith(
+        "/busy/model cannot be written (File exists): name a file in another folder"
+    )
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write anywhere
+    assert refused(model_file=str(tmp_path / "model")).endswith(
+        "/model cannot be written (Permission denied): name a file in another folder"
+    )
+
+
+def test_unrepaired_parlai_does_not_check_where_it_will_save() -> None:
+    assert "access" not in source_of("parlai.scripts.train_model")
 
 
 def test_missing_tensorboard_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
