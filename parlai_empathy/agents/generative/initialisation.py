@@ -41,6 +41,6 @@ def begin_with_vectors(path: str, ids: Mapping[str, int], weight: Tensor) -> int
     with torch.no_grad():
         rows = (weight != before).any(dim=1)
         size = weight[rows].square().mean().sqrt()
-        if size > 0:  # also false if nothing was found
+        if size > 0:
             weight[rows] *= weight.size(1) ** -0.5 / size
     return found

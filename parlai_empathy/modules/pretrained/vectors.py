@@ -21,8 +21,9 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
     Crawl file has some). If a word is repeated, its first line counts. The number of words found is logged.
 
     :param weight: ``(vocabulary, dim)``, changed in place.
-    :returns: number of words found.
-    :raises ModelFileError: naming file and line, if the file is missing or a line does not have ``dim`` finite numbers.
+    :returns: number of words found, at least 1.
+    :raises ModelFileError: naming the file, if it is missing or has none of the words, as one of another format; and
+        naming the line too, if that does not have ``dim`` finite numbers.
     """
     path = user_path(path)
     found: set[str] = set()
@@ -39,6 +40,11 @@ def copy_vectors(path: str | Path, ids: Mapping[str, int], weight: Tensor) -> in
         raise ModelFileError(
             f"--vectors-file {path} cannot be read ({error}): name a text file with a word and its numbers on each line"
         ) from error
+    if not found:
+        raise ModelFileError(
+            f"--vectors-file {path}: it has none of the {len(ids):,} words: name a text file with a word and its "
+            "numbers on each line, separated by spaces"
+        )
     logging.info(f"{path}: found vectors for {len(found):,} of the {len(ids):,} words")
     return len(found)
 

@@ -91,9 +91,8 @@ def test_entry_with_spaces_is_not_read_as_its_first_word(tmp_path: Path) -> None
     assert weight.tolist() == [[1, 2, 3], [-1, -1, -1]]
 
 
-def test_empty_lines_and_empty_file_contain_no_words(tmp_path: Path) -> None:
+def test_empty_lines_contain_no_words(tmp_path: Path) -> None:
     assert copied(file_of(tmp_path, "\n\nsad 1 2 3\n\n"), "sad")[0] == 1
-    assert copied(file_of(tmp_path, ""), "sad")[0] == 0
 
 
 def test_copied_rows_keep_dtype_of_weights(tmp_path: Path) -> None:
@@ -144,6 +143,12 @@ def test_invalid_number_error_names_line_and_value(tmp_path: Path, value: str) -
     assert "line 2" in message
     assert value in message
     assert "fetch the file again" in message
+
+
+@pytest.mark.parametrize("text", ["", "sad\t1\t2\t3\n", "item,rater,rating\n", "1 3\nstrange 1 2 3\n"])
+def test_file_without_any_of_the_words_raises_error(tmp_path: Path, text: str) -> None:
+    message = error_of(file_of(tmp_path, text), "sad", "glad")
+    assert "it has none of the 2 words: name a text file with a word and its numbers on each line" in message
 
 
 def test_lines_of_unused_words_are_not_parsed(tmp_path: Path) -> None:
