@@ -169,5 +169,7 @@ def test_ratings_file_without_usable_spread_raises(ratings: Path, tmp_path: Path
     with pytest.raises(NotComputableError, match=r"few.csv has no ratings of single replies$"):
         run(difference=[0.5], ratings=str(path))
     path.write_text("item,rater,rating\n1,a,3\n2,a,3\n")
+    with pytest.raises(OptionError, match=r"^--question 'z' was not asked: the file names none: leave it out$"):
+        run(difference=[0.5], ratings=str(path), question="z")
     with pytest.raises(EmpathyError, match=r"^no standard deviation: all ratings of a system are the same$"):
         run(difference=[0.5], ratings=str(path))

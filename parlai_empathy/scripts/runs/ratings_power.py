@@ -117,9 +117,9 @@ def _asked(opt: Opt) -> list[Rating]:
         raise NotComputableError(f"{opt['ratings']} has no ratings of single replies")
     chosen = opt["question"] if opt["question"] is not None or len(questions) > 1 else questions[0]
     if chosen not in questions:
-        known = ", ".join(map(repr, questions))
         asked = f" {chosen!r} was not asked" if chosen is not None else ""
-        raise OptionError(f"--question{asked}: name one of {known}")
+        known = f"name one of {', '.join(map(repr, questions))}"
+        raise OptionError(f"--question{asked}: {known if any(questions) else 'the file names none: leave it out'}")
     return [one for one in scores if one.question == chosen]
 
 
