@@ -42,7 +42,9 @@ def _read(file: Path) -> Mapping[str, Any]:
         # BaseLoader reads everything as text: otherwise Norway's NO would be false, and the number 000 zero.
         raw = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise OptionError(f"--help-lines {file} cannot be read ({one_line(error)})") from error
+        raise OptionError(
+            f"--help-lines {file} cannot be read ({one_line(error)}): name a YAML file such as {_FILE}"
+        ) from error
     if not isinstance(raw, dict) or not isinstance(raw.get("countries"), dict) or "international" not in raw:
         raise OptionError(f"--help-lines {file}: expected international: and countries:, as in {_FILE}")
     return raw

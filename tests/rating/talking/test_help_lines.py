@@ -122,5 +122,5 @@ def test_invalid_custom_file_raises_option_error(tmp_path: Path, text: str) -> N
 
 
 def test_missing_custom_file_raises_option_error(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="cannot be read"):
+    with pytest.raises(OptionError, match=r"cannot be read .*: name a YAML file such as .*help_lines\.yaml$"):
         notice_for(None, tmp_path / "none.yaml")
