@@ -18,7 +18,7 @@ HELP_COLLECTING = "Type an answer and press Enter. `quit` ends the session for b
 def introduction(study: Study) -> str:
     """Return what a rater reads before the first item."""
     warning = [f"Please note: {study.content_warning}"] if study.content_warning else []
-    examples = [_example(study, number, one) for number, one in enumerate(study.examples, start=1)]
+    examples = [_example(number, one) for number, one in enumerate(study.examples, start=1)]
     parts = [
         f"{study.title}\n{'=' * len(study.title)}",
         *warning,
@@ -50,7 +50,7 @@ def turns(context: Sequence[str]) -> list[str]:
     return [f"   {OWN if (len(context) - place) % 2 == 0 else OTHER}: {text}" for place, text in enumerate(context)]
 
 
-def _example(study: Study, number: int, one: Example) -> str:
+def _example(number: int, one: Example) -> str:
     if one.other_reply:
         replies = [f" 1 (left) {OWN}: {one.reply}", f" 2 (right) {OWN}: {one.other_reply}"]
     else:
