@@ -74,7 +74,9 @@ def _add_terms(parser: ParlaiParser) -> None:
         help="For links of other marketplaces: name of the parameter that holds the rater's id.",
     )
     group.add_argument("--title", default=None, help="Title that workers see; by default, the study's.")
-    group.add_argument("--description", default=None, help="Description that workers see; by default, the study's.")
+    group.add_argument(
+        "--description", default=None, help="Description that workers see; by default, the study's title."
+    )
     group.add_argument("--keywords", default="rating, dialogue, survey", help="Keywords for workers' searches.")
     group.add_argument(
         "--reward", default=None, metavar="DOLLARS", help="Reward for one rater's work, in dollars, such as 1.20."
