@@ -172,6 +172,25 @@ def test_missing_options_raise_option_error(run: Run, mturk: MturkDouble, argume
         run(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("action", "option", "value", "users"),
+    [
+        ("close", "--workers", "V", "approve, reject, bonus"),
+        ("approve", "--amount", "0.50", "bonus"),
+        ("status", "--countries", "US", "publish"),
+        ("publish", "--id-parameter", "PROLIFIC_PID", "link"),
+        ("link", "--reward", "1.20", "publish"),
+    ],
+)
+def test_option_of_another_action_is_refused(
+    run: Run, mturk: MturkDouble, action: str, option: str, value: str, users: str
+) -> None:
+    publish(run)
+    with pytest.raises(OptionError, match=f"^{option}: {action} does not use it, only {users}: leave it out$"):
+        run(action, "--batch", "ed", option, value)
+    assert not any("ExpireAt" in hit for hit in mturk.hits.values())
+
+
 @pytest.mark.parametrize("study", ["chat", "collect_ed"])
 def test_study_that_the_rating_site_cannot_serve_is_not_published(run: Run, mturk: MturkDouble, study: str) -> None:
     """The other sites cannot be shown in Mechanical Turk's frames, so nobody could submit the work."""

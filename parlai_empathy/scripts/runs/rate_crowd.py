@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from parlai.core.opt import Opt
 
+from parlai_empathy.agent_kit.options.common import flag
 from parlai_empathy.errors import OptionError
 from parlai_empathy.rating.crowd.batches import Batch, Batches
 from parlai_empathy.rating.crowd.cost import bonus_cost, cost_lines, estimate, reward_fee
@@ -23,14 +24,30 @@ from parlai_empathy.rating.study.study_file import name_and_kind, read_study
 
 _OFFER = ("raters", "per_hit", "minutes", "days", "approval_days", "frame_height", "approval_rate", "approved_hits")
 
+# The actions that use an option; with another one it is refused, because it would say more than is done.
+_USED_BY = {
+    **dict.fromkeys(("title", "description", "reward", "countries"), ("publish",)),
+    "url": ("publish", "link"),
+    "id_parameter": ("link",),
+    **dict.fromkeys(("workers", "reason"), ("approve", "reject", "bonus")),
+    "amount": ("bonus",),
+}
+
 
 def run(opt: Opt) -> None:
     """Carry out the action and print what was done."""
+    _check_used(opt)
     if opt["action"] == "link":
         _link(opt)
         return
     with closing(open_store(opt["store"], may_make=opt["action"] == "publish")) as store:
         _Crowd(opt, store).act()
+
+
+def _check_used(opt: Opt) -> None:
+    for name, actions in _USED_BY.items():
+        if opt[name] and opt["action"] not in actions:
+            raise OptionError(f"{flag(name)}: {opt['action']} does not use it, only {', '.join(actions)}: leave it out")
 
 
 def _link(opt: Opt) -> None:
@@ -40,7 +57,7 @@ def _link(opt: Opt) -> None:
 
 def _needed(opt: Opt, name: str) -> str:
     if not opt[name]:
-        raise OptionError(f"--{name} is needed to {opt['action']}")
+        raise OptionError(f"{flag(name)} is needed to {opt['action']}")
     return str(opt[name])
 
 
