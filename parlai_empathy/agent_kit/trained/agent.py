@@ -58,6 +58,8 @@ def model_options(model_file: str | Path, flag: str = "") -> Opt:
         is_there = path.is_file() and options.is_file()
     except OSError as error:
         raise ModelFileError(f"{where} cannot be read ({error.strerror}): name another model") from error
+    if not is_there and path.is_dir():
+        raise ModelFileError(f"{where} is a folder: name the model in it, such as {path / 'model'}")
     if not is_there:
         raise ModelFileError(f"{where} is not a trained model: {path.name} and {path.name}.opt must exist")
     with _agent_named_in_errors(f"{where}.opt"):

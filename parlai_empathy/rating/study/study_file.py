@@ -103,7 +103,8 @@ def _name_and_kind(path: Path, raw: Mapping[str, Any]) -> tuple[str, str]:
 def _path(name: str, where: str) -> Path:
     path = OWN_STUDIES / f"{name}.yaml" if name in STUDIES else user_path(name)
     if not path.is_file():
-        raise OptionError(f"{where} {name}: there is no such file; name a study file, or one of {', '.join(STUDIES)}")
+        what = "that is a folder" if path.is_dir() else "there is no such file"
+        raise OptionError(f"{where} {name}: {what}; name a study file, or one of {', '.join(STUDIES)}")
     return path
 
 

@@ -88,9 +88,9 @@ def test_unreadable_path_raises_model_file_error() -> None:
         check_agent(f"{300 * 'm'}/model", "act", OTHERWISE)
 
 
-@pytest.mark.parametrize("name", ["", ".", "/"])
-def test_folder_path_raises_model_file_error(name: str) -> None:
-    with pytest.raises(ModelFileError, match="is not a trained model"):
+@pytest.mark.parametrize(("name", "example"), [("", "model"), (".", "model"), ("/", "/model")])
+def test_folder_path_raises_model_file_error(name: str, example: str) -> None:
+    with pytest.raises(ModelFileError, match=f"is a folder: name the model in it, such as {example}$"):
         check_agent(name, "act", OTHERWISE)
 
 

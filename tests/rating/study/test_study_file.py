@@ -296,6 +296,8 @@ def test_missing_file_error_lists_builtin_studies(tmp_path: Path) -> None:
         OptionError, match=r"nowhere.yaml: there is no such file; name a study file, or one of acute, chat"
     ):
         read_study(tmp_path / "nowhere.yaml")
+    with pytest.raises(OptionError, match=r"that is a folder; name a study file, or one of acute, chat"):
+        read_study(tmp_path)
 
 
 def test_circular_extends_raises_option_error(tmp_path: Path) -> None:
