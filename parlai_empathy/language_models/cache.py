@@ -100,6 +100,7 @@ class Cache:
         application = self._file.execute("pragma application_id").fetchone()[0]
         version = self._file.execute("pragma user_version").fetchone()[0]
         if (application, version) == (_APPLICATION, _FORMAT):
+            self._file.execute(f"pragma user_version = {_FORMAT}")  # fails now if a paid answer could not be stored
             return
         if application or version or self._file.execute("select 1 from sqlite_master").fetchone():
             raise DataError(

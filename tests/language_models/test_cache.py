@@ -159,6 +159,18 @@ def test_corrupt_cache_error_names_the_file(tmp_path: Path) -> None:
     assert "cannot be used as a cache of answers (database disk image is malformed)" in refused(path)
 
 
+def test_cache_that_cannot_be_written_is_rejected_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache(tmp_path / "cache.db").close()
+    connect = sqlite3.connect  # the superuser may write any file
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **how: connect(f"file:{path}?mode=ro", uri=True, **how))
+    with pytest.raises(
+        DataError, match=r"cache\.db cannot be used .*readonly database\): move it away, or name another"
+    ):
+        Cache(tmp_path / "cache.db")
+
+
 def test_folder_as_cache_raises_data_error(tmp_path: Path) -> None:
     assert "unable to open database file" in refused(tmp_path)
 
