@@ -7,14 +7,15 @@
     MoEL: you must be so proud of yourself .
     Ref: wow , that is a long way .
 
-After the context there is one line per system; ``Pred`` and similar keys do not name one. EmpDG adds
-``Emotion_context``, CEM adds lines of knowledge before the context: both are ignored. Keys are case-insensitive.
+After the context there is one line per system, for the same systems in each block; ``Pred`` and similar keys do not
+name one. EmpDG adds ``Emotion_context``, CEM adds lines of knowledge before the context: both are ignored. Keys are
+case-insensitive.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,19 +55,21 @@ def read_blocks(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Logged
     :raises DataError: if a line is unexpected, or a block lacks one.
     """
     block: _Block | None = None
+    systems: dict[str, str] = {}  # the first block's replies
     for number, line in lines:
         if not line.strip(" \t\r\n-"):  # blank, or CEM's separator between blocks
             continue
         if starts_block(line):
             if block:
-                yield from _records(block, path)
+                systems = systems or block.replies
+                yield from _records(block, path, systems)
             block = _Block(number, line.partition(":")[2].strip())
         elif block is None:
             raise DataError(f"{path}, line {number}: {line.strip()[:40]!r} comes before the first Emotion: line")
         else:
             _add(block, line, f"{path}, line {number}")
     if block:
-        yield from _records(block, path)
+        yield from _records(block, path, systems or block.replies)
 
 
 def _add(block: _Block, line: str, where: str) -> None:
@@ -88,16 +91,28 @@ def _add(block: _Block, line: str, where: str) -> None:
         block.replies[system] = value
 
 
-def _records(block: _Block, path: Path) -> Iterator[LoggedReply]:
+def _records(block: _Block, path: Path, systems: Collection[str]) -> Iterator[LoggedReply]:
     found = {"Context": block.context is not None, "with a reply": block.replies, "Ref": block.reference is not None}
     lacking = next((name for name, is_there in found.items() if not is_there), None)
     if lacking:
         raise DataError(
             f"{path}, line {block.line}: the block that starts here has no line {lacking}: is the file truncated?"
         )
+    _check_systems(block, systems, path)
     for system, reply in block.replies.items():
         references = (block.reference,) if block.reference else ()
         yield LoggedReply(reply, block.context or (), references, block.emotion or None, system, line=block.line)
+
+
+def _check_systems(block: _Block, systems: Collection[str], path: Path) -> None:
+    """Check that a block has the first block's systems: another one may be a later line of a reply that has a colon."""
+    for name in dict.fromkeys((*block.replies, *systems)):
+        is_there = name in block.replies
+        if is_there != (name in systems):
+            raise DataError(
+                f"{path}, line {block.line}: the block that starts here {'has' if is_there else 'lacks'} a line "
+                f"{name[:40] or 'Pred'}, unlike the first block: write each system's reply on one line, in all blocks"
+            )
 
 
 def _turns(text: str, where: str) -> tuple[str, ...]:

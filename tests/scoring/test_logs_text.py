@@ -103,6 +103,7 @@ def test_other_lines_do_not_begin_a_block(line: str) -> None:
 
 
 START = "Emotion: x\nContext: ['a']\n"
+ONE = START + "Pred: b\nRef: c\n"
 
 
 @pytest.mark.parametrize(
@@ -116,6 +117,15 @@ START = "Emotion: x\nContext: ['a']\n"
         (START + "Pred: b\n", "the block that starts here has no line Ref: is the file truncated?"),
         (START + "Ref: c\n", "log.txt, line 1: the block that starts here has no line with a reply: is the"),
         ("Emotion: x\nRef: c\n", "log.txt, line 1: the block that starts here has no line Context: is the"),
+        (
+            ONE + ONE + "Then: c\n",
+            "log.txt, line 5: the block that starts here has a line Then, unlike the first block: write",
+        ),
+        (
+            ONE + "Then: c\n" + ONE,
+            "log.txt, line 6: the block that starts here lacks a line Then, unlike the first block",
+        ),
+        (ONE + START + "A: b\nRef: c\n", "log.txt, line 5: the block that starts here has a line A, unlike the first"),
         (START + "Pred: b\n" + MOEL, "log.txt, line 1: the block that starts here has no line Ref"),
         ("Emotion: x\nContext: ['a', 'b\n", "log.txt, line 2: Context is \"['a', 'b\", expected a list of turns"),
         ("Emotion: x\nContext: []\n", "log.txt, line 2: Context is '[]', expected a list of turns"),
