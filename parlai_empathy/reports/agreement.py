@@ -143,11 +143,8 @@ def _cells(found: Agreement) -> list[Cell]:
 
 
 def _plot(name: str, rows: Mapping[str, Agreement]) -> Intervals:
-    known = {
-        measure: (found.value, found.low, found.high)
-        for measure, found in rows.items()
-        if found.value is not None and found.low is not None and found.high is not None
-    }
+    """Return the plot of all measures that have a value; one without an interval is drawn without a width."""
+    known = {measure: found.span for measure, found in rows.items() if found.span}
     return Intervals(
         f"agreement_{name}", f"Agreement: {name}", "agreement beyond chance", "", list(known), {name: known}
     )

@@ -61,6 +61,14 @@ class Agreement(NamedTuple):
     signature: str
     reason: str | None = None
 
+    @property
+    def span(self) -> tuple[float, float, float] | None:
+        """The value and both ends, for a plot: without an interval they are the value itself; None without a value."""
+        if self.value is None:
+            return None
+        ends = (self.value, self.value) if self.low is None or self.high is None else (self.low, self.high)
+        return (self.value, *ends)
+
 
 class AgreementReport(NamedTuple):
     """The result of :func:`agreement`.

@@ -117,7 +117,15 @@ def test_single_item_has_a_value_without_an_interval() -> None:
     assert any(note.startswith("- no interval: all resamples give the same value") for note in report.tables[0].notes)
     (plot,) = report.plots
     assert isinstance(plot, Intervals)
-    assert plot.series == {"q": {}}
+    assert plot.series == {"q": {name: (value, value, value) for name, value in values(report.tables[0]).items()}}
+    assert list(plot.rows) == list(plot.series["q"])
+
+
+def test_perfect_agreement_is_plotted() -> None:
+    (plot,) = report_of({"q": [[1, 1], [3, 3], [5, 5]]}).plots
+    assert isinstance(plot, Intervals)
+    assert len(plot.rows) == 11
+    assert set(plot.series["q"].values()) == {(1.0, 1.0, 1.0)}
 
 
 def test_not_computable_measures_are_not_plotted(tmp_path: Path) -> None:
