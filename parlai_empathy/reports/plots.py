@@ -24,7 +24,7 @@ Interval = tuple[float, float, float]
 _SIZE = (8.0, 4.5)  # inches; a plot with many rows is higher
 _DPI = 120
 _TITLE = 72  # characters per line of the title
-_PANEL_TITLE = 28  # of the title of a panel, which is a third as wide
+_PANEL_TITLE = 28  # of the title of a panel, which is a third as wide, and less beside long row labels
 _NAME = 44  # characters per line of a row label: longer lines would leave no room for the plot
 _DARK = 0.6  # absolute value in a grid above which the text is white
 _TICKS = 20  # the most tick labels that are legible below an axis
@@ -205,9 +205,10 @@ class Panels:
         """Draw on a matplotlib figure."""
         columns = min(len(self.parts), _PANELS)
         places = list(figure.subplots(self.lines, columns, sharey=True, squeeze=False).flat)
+        longest = min(_NAME, max(map(len, self.parts[0].rows), default=0))
         for part, axes in zip(self.parts, places, strict=False):
             part.draw(axes)
-            axes.set_title(fill(part.title, _PANEL_TITLE), fontsize="medium")
+            axes.set_title(fill(part.title, _PANEL_TITLE - longest // 3), fontsize="medium")
             axes.locator_params(axis="x", nbins=4)  # more tick labels would overlap
         for axes in places[len(self.parts) :]:
             axes.remove()

@@ -237,12 +237,15 @@ def test_panels_share_rows_but_not_scales(number: int) -> None:
         assert named is (place % 3 == 1)
 
 
-def test_long_panel_title_does_not_run_into_its_neighbours() -> None:
+@pytest.mark.parametrize("letters", [1, 20, 44, 200])
+@pytest.mark.parametrize("title", ["median perplexity of a language model", "median PPL of the language model"])
+def test_long_panel_title_does_not_run_into_its_neighbours(letters: int, title: str) -> None:
     figure = Figure((8.0, 4.5), layout="constrained")
-    panels(["a"], *["median perplexity of a language model"] * 3).draw(figure)
+    panels([("mean " * 40)[:letters]], *[title] * 3).draw(figure)
     figure.draw_without_rendering()
     boxes = [axes.title.get_window_extent() for axes in figure.axes]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert boxes[-1].x1 <= figure.bbox.width
 
 
 @pytest.mark.parametrize(
