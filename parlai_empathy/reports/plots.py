@@ -269,16 +269,17 @@ class Curves:
 
     @property
     def height(self) -> float:
-        """The height of the whole plot, in inches."""
-        return _SIZE[1]
+        """The height of the whole plot, in inches: more for a legend with many names."""
+        return max(_SIZE[1], 3 + 0.22 * ((len(self.series) + 1) // 2))
 
     def draw(self, axes: Any) -> dict[str, Any]:
         """Draw on matplotlib axes; returns the legend entries by name."""
         drawn = {}
         for place, (name, points) in enumerate(self.series.items()):
             style = _LINES[place % len(_LINES)] if place else "solid"
+            marker = _MARKERS[place // len(_COLORS) % len(_MARKERS)]  # another one when the colours are used up
             at, heights = zip(*points, strict=True) if points else ((), ())
-            (drawn[name],) = axes.plot(at, heights, marker="o", linestyle=style)
+            (drawn[name],) = axes.plot(at, heights, marker=marker, linestyle=style)
         whole = sorted({at for points in self.series.values() for at, _ in points})
         if all(float(at).is_integer() for at in whole) and len(whole) <= _TICKS:
             axes.set_xticks(whole)

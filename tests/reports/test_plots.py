@@ -325,6 +325,13 @@ def test_curves_connect_their_points(axes: Any) -> None:
     assert len({style for _, style in styles}) == 3, "they are told apart in print"
 
 
+def test_thirty_curves_differ(tmp_path: Path, figures: list[Figure]) -> None:
+    draw(curves(**{f"system {n}": [(2, n), (4, 1)] for n in range(30)}), tmp_path / "plot.png")
+    (axes,) = figures[0].axes
+    assert len({(line.get_color(), line.get_linestyle(), line.get_marker()) for line in axes.lines}) == 30
+    assert axes.get_window_extent().height > 200, "the legend leaves room"
+
+
 @pytest.mark.parametrize("points", [[(0.5, 0.0), (1.0, 1.0)], [(float(n), 0.0) for n in range(100)]])
 def test_curves_with_fractional_or_many_points_use_default_ticks(points: list[tuple[float, float]]) -> None:
     ours, usual = Figure().subplots(), Figure().subplots()
