@@ -183,7 +183,12 @@ class RerankAgent(Remembering, TextClassifierAgent):
         if all(map(labels_of, observations)):
             self._record_blocks(observations, contexts)
             self._record_avg_bleu(observations, contexts)
-        return Output([replies[0] for replies in ranked], text_candidates=ranked)
+        # A single candidate is no choice, and must not count as a correct one.
+        shown = [
+            None if len(replies) == 1 and labels_of(obs) else replies
+            for obs, replies in zip(observations, ranked, strict=True)
+        ]
+        return Output([replies[0] if replies else None for replies in shown], text_candidates=shown)
 
     def _ordered(
         self, contexts: Tensor, encodings: Tensor, messages: Sequence[Mapping[str, Any]], lists: Sequence[Sequence[str]]
@@ -273,6 +278,9 @@ class RerankAgent(Remembering, TextClassifierAgent):
         ]
         if not all(true):
             warn_once("some candidates lack the true reply: their batches have no rank")
+            return
+        if any(len(texts) == 1 for texts in ranked):
+            warn_once("some examples have a single candidate, which is no choice: their batches have no rank")
             return
         ranks = torch.tensor([places[0] for places in true])
         self.record_local_metric("rank", AverageMetric.many(ranks.tolist()))

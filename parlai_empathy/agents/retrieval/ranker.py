@@ -191,6 +191,11 @@ class PoolRanker(Remembering, TorchRankerAgent):
         if not all(label in texts for texts, label in zip(batch.candidates, batch.labels, strict=True)):
             warn_once("some candidates lack the true reply: their batches have no loss and no rank")
             return None
+        if _without_choice(batch):
+            warn_once(
+                "some examples have a single candidate, which is no choice: their batches have no loss and no rank"
+            )
+            return None
         places = [texts.index(label) for texts, label in zip(batch.candidates, batch.labels, strict=True)]
         return torch.tensor(places, device=batch.text_vec.device)
 
@@ -238,7 +243,10 @@ class PoolRanker(Remembering, TorchRankerAgent):
         if self._is_only_candidate(batch):
             warn_once("an example that is alone in its batch has no wrong replies to compare with: it is not ranked")
             return None
-        return super().eval_step(batch)
+        output = super().eval_step(batch)
+        for place in _without_choice(batch) if self.eval_candidates == "inline" else ():
+            output.text[place] = output.text_candidates[place] = None
+        return output
 
     def _is_only_candidate(self, batch: Batch) -> bool:
         """Whether the true reply is the only candidate, and would always rank first."""
@@ -389,3 +397,10 @@ class PoolRanker(Remembering, TorchRankerAgent):
     def share(self) -> dict[str, Any]:
         """Also share the pool and its index with copies of this agent, for batches or self-chat."""
         return {**super().share(), "pool": self._pool, "index": self._index}
+
+
+def _without_choice(batch: Batch) -> list[int]:
+    """Return the indices of the examples whose true reply is their only candidate, and would always rank first."""
+    if batch.labels is None or batch.candidates is None:
+        return []
+    return [place for place, texts in enumerate(batch.candidates) if len(texts) == 1]

@@ -221,6 +221,18 @@ def test_lists_of_several_messages_are_ranked_as_each_alone(model_file: Path) ->
     assert together == [agent._rank([message]).text_candidates[0] for message in messages]
 
 
+def test_single_candidate_is_not_a_correct_choice(model_file: Path) -> None:
+    agent = load(model_file)
+    single = {"lines": ["I won!"], "label_candidates": ["How great."], "eval_labels": ["How great."]}
+    two = {**single, "label_candidates": ["How great.", "Oh no."]}
+    found = agent._rank([Message(single), Message(two)])
+    assert found.text[0] is found.text_candidates[0] is None, "it would be ranked first"
+    assert set(found.text_candidates[1]) == {"How great.", "Oh no."}
+    assert not {"rank", "mrr"} & agent.report().keys()
+    del single["eval_labels"]
+    assert agent._rank([Message(single)]).text == ["How great."], "without a true reply it is an answer"
+
+
 def test_identical_replies_raise_option_error(model_file: Path) -> None:
     agent = load(model_file)
     agent._training_replies = ["Oh."]

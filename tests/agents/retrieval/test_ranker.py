@@ -139,6 +139,18 @@ def test_example_alone_in_its_batch_is_not_ranked(model_file: Path, tmp_path: Pa
     assert {name: float(of_seven[name]) for name in of_ranks} == {name: float(of_six[name]) for name in of_ranks}
 
 
+def test_single_candidate_is_not_a_correct_choice(model_file: Path) -> None:
+    agent = load(model_file, datatype="valid")
+    single = {"text": "I won!", "label_candidates": ["How great."], "eval_labels": ["How great."]}
+    two = {**single, "label_candidates": ["How great.", "Oh no."]}
+    first, second = agent.batch_act(observed(agent, single, two))
+    assert (first["text"], first["text_candidates"]) == (None, None), "it would be ranked first"
+    assert set(second["text_candidates"]) == {"How great.", "Oh no."}
+    assert not {"rank", "mrr", "loss"} & agent.report().keys()
+    del single["eval_labels"]
+    assert agent.batch_act(observed(agent, single))[0]["text"] == "How great.", "without a true reply it is an answer"
+
+
 def test_validation_encodes_fixed_candidates_with_current_weights(tmp_path: Path, model_file: Path) -> None:
     copy = copy_of(model_file, tmp_path)
     agent = load(copy, eval_candidates="fixed", datatype="train", learningrate=0.1)
