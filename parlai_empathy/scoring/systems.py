@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -98,9 +99,13 @@ def systems_of(name: str, log: Sequence[LoggedReply]) -> list[System]:
 def systems_of_logs(logs: Mapping[str, Sequence[LoggedReply]]) -> list[System]:
     """Return the systems of all logs, which are given by name.
 
-    :raises EmpathyError: as in :func:`systems_of`.
+    :raises EmpathyError: as in :func:`systems_of`, and if two systems would have the same name in tables.
     """
-    return [system for name, log in logs.items() for system in systems_of(name, log)]
+    found = [system for name, log in logs.items() for system in systems_of(name, log)]
+    for name, count in Counter(" ".join(system.name.split()) for system in found).items():
+        if count > 1:
+            raise OptionError(f"--logs: {count} systems are called {name}: give a log or a system another name")
+    return found
 
 
 def _system(name: str, log: Sequence[LoggedReply]) -> System:

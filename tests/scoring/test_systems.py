@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from parlai_empathy.errors import EmpathyError, MissingDependencyError, NotComputableError, OptionError
 from parlai_empathy.scoring.logged_reply import LoggedReply
 from parlai_empathy.scoring.scored import Scored, scored
-from parlai_empathy.scoring.systems import System, common_items, note_on_matches, score_systems, systems_of
+from parlai_empathy.scoring.systems import (
+    System,
+    common_items,
+    note_on_matches,
+    score_systems,
+    systems_of,
+    systems_of_logs,
+)
 from parlai_empathy.scoring.word_metrics import Length, Variety, Words
 
 
@@ -38,6 +45,14 @@ def test_systems_are_in_order_of_first_reply() -> None:
 def test_log_with_partly_named_systems_raises() -> None:
     with pytest.raises(OptionError, match=r"^--logs log: some of its replies name their system, others do not$"):
         systems_of("log", [LoggedReply("a", system="MOE"), LoggedReply("b")])
+
+
+@pytest.mark.parametrize("name", ["A: B", "A:  B"])
+def test_two_systems_with_the_same_name_in_tables_raise(name: str) -> None:
+    logs = {"A": [LoggedReply("a", system="B")], name: replies("b")}
+    with pytest.raises(OptionError, match=r"^--logs: 2 systems are called A: B: give a log or a system another name$"):
+        systems_of_logs(logs)
+    assert [one.name for one in systems_of_logs({"A": logs["A"], "B": logs[name]})] == ["A: B", "B"]
 
 
 def test_missing_answers_are_counted_and_keep_their_position() -> None:
