@@ -213,7 +213,7 @@ def ratings_table(scores: Sequence[SystemScores], ratings: Ratings) -> tuple[Tab
     series = _by_item(scores)
     nameless = "no question" if "rating" in ratings else "rating"  # avoids two columns with the same name
     people = {
-        question or nameless: {item: float(np.mean(values)) for item, values in items.items()}
+        question or nameless: {item: float(np.mean(values)) for item, values in items.items() if item in rated}
         for question, items in ratings.items()
     }
     every = {**{f"people: {question}": items for question, items in people.items()}, **series}

@@ -339,6 +339,20 @@ def rated(*systems: System) -> list[SystemScores]:
     return found
 
 
+def test_correlations_of_questions_ignore_ratings_of_other_replies() -> None:
+    """The two questions agree on the six replies of this log, and contradict each other on those of another."""
+    names = [f"one#{place}" for place in range(1, 7)]
+    others = [f"other#{place}" for place in range(1, 7)]
+    up = {name: [rating] for name, rating in zip([*names, *others], [1, 2, 3, 4, 5, 6] * 2, strict=True)}
+    down = {
+        name: [rating] for name, rating in zip([*names, *others], [1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1], strict=True)
+    }
+    table, _ = ratings_table(rated(system("one", *said(*"abcdef"))), {"up": up, "down": down})
+    assert table.rows[0][:4] == ["people: up", 6, pytest.approx(1), pytest.approx(1)]
+    assert table.rows[1][:4] == ["people: down", 6, pytest.approx(1), pytest.approx(1)]
+    assert "- 6 rated items are not replies of these logs, such as other#1" in table.notes
+
+
 def test_correlations_match_scipy_on_common_items() -> None:
     scores = rated(system("one", *said(*"abcdefgh")), system("two", *said(*"pqrstuvw")))
     generator = np.random.default_rng(8)
