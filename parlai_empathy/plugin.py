@@ -178,6 +178,7 @@ _AFTER: dict[str, list[Callable[[Any], None]]] = {
         typed_values.override_saved_value,
         missing_options.report_unknown_in_file,
     ],
+    "parlai.core.dict": [model_files.write_dictionaries_whole],
     "parlai.core.mutators": [missing_options.report_unknown_mutator],
     "parlai.core.teachers": [missing_options.report_unknown_after_task],
     "parlai.core.agents": [model_files.report_missing_models, missing_options.report_missing_model],

@@ -2,7 +2,8 @@
 
 ParlAI writes a model's weights, ``<model>``, atomically. It writes the options, ``<model>.opt``, and the training's
 progress, ``<model>.trainstats``, in place, so that ``kill -9`` during a write leaves half a file, from which no
-training can resume. A missing file ends in a traceback.
+training can resume. Of the dictionary, ``<model>.dict``, half a file is worse: the next training takes it for a whole
+one. A missing file ends in a traceback.
 
 The contents of weights and dictionaries are checked by the agents.
 """
@@ -47,6 +48,26 @@ def write_stats_whole(train_model: Any) -> None:
             os.replace(f"{beginning}.unfinished.trainstats", f"{beginning}.trainstats")
 
     train_model.TrainLoop._save_train_stats = save_whole
+
+
+def write_dictionaries_whole(dict_module: Any) -> None:
+    """Write a dictionary to another file first, which then replaces the old one.
+
+    Those of byte pairs, which write files of their own beside it, and those that are appended to are left to ParlAI.
+    """
+    save = dict_module.DictionaryAgent.save
+
+    @functools.wraps(save)
+    def save_whole(self: Any, filename: str | None = None, append: bool = False, sort: bool = True) -> None:
+        if append or hasattr(self, "bpe"):
+            save(self, filename, append, sort)
+            return
+        path = filename or self.opt["dict_file"]
+        save(self, f"{path}.unfinished", append, sort)
+        for ending in (".opt", ""):  # the words last: a dictionary is there if they are
+            os.replace(f"{path}.unfinished{ending}", f"{path}{ending}")
+
+    dict_module.DictionaryAgent.save = save_whole
 
 
 def report_full_disk(torch_agent: Any) -> None:

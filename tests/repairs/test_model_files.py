@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from parlai.core.agents import create_agent, create_agent_from_model_file
+from parlai.core.dict import DictionaryAgent
 from parlai.core.opt import Opt
 from parlai.scripts import train_model
 from parlai.scripts.train_model import TrainModel
@@ -80,6 +81,42 @@ def test_kill_during_write_keeps_previous_file(tmp_path: Path, save: str, suffix
     )
     assert died.returncode == -9, died.stderr
     assert json.loads(older.read_text()) == {"parleys": 5}
+
+
+DIE_IN_A_DICTIONARY = """
+import io, os, signal, sys
+from parlai.core.dict import DictionaryAgent, PathManager
+from parlai.core.opt import Opt
+
+class Dying(io.TextIOWrapper):
+    def write(self, text):
+        super().write(text)
+        if text.startswith("hello"): self.flush(); os.kill(os.getpid(), signal.SIGKILL)
+
+PathManager.open = lambda path, mode="r", encoding=None: Dying(open(path, mode + "b"), encoding=encoding)
+dictionary = DictionaryAgent(Opt())
+dictionary.add_to_dict(["hello", "there"])
+dictionary.save(sys.argv[1])
+"""
+
+
+def test_kill_during_write_leaves_no_part_of_a_dictionary(tmp_path: Path) -> None:
+    """The next training would use it as if it were whole."""
+    path = tmp_path / "model.dict"
+    died = subprocess.run([sys.executable, "-c", DIE_IN_A_DICTIONARY, str(path)], capture_output=True, text=True)
+    assert died.returncode == -9, died.stderr
+    assert not path.exists()
+    assert (tmp_path / "model.dict.unfinished").read_text().endswith("hello\t1\n")
+
+
+def test_saved_dictionary_has_its_options_and_leaves_no_other_files(tmp_path: Path) -> None:
+    path = tmp_path / "model.dict"
+    dictionary = DictionaryAgent(Opt(dict_file=str(path)))
+    dictionary.add_to_dict(["hello"])
+    dictionary.save()
+    dictionary.save(str(path), append=True)  # as ParlAI does
+    assert {file.name for file in tmp_path.iterdir()} == {"model.dict", "model.dict.opt"}
+    assert path.read_text().splitlines()[4:] == ["hello\t1", *path.read_text().splitlines()[:4], "hello\t1"]
 
 
 FULL_DISK = """
