@@ -13,10 +13,15 @@ from parlai.core.opt import Opt
 
 from parlai_empathy.agent_kit.dictionaries.tokenizer import TokenizerDictionary
 from parlai_empathy.agent_kit.dictionaries.words import has_json_words, left_by_another
-from parlai_empathy.errors import OptionError, one_line
+from parlai_empathy.agent_kit.options.common import flag
+from parlai_empathy.errors import ModelFileError, OptionError, one_line
+from parlai_empathy.files.text_file import is_file
 
 _NEEDING_MORE = ("bpe", "gpt2", "bytelevelbpe", "slow_bytelevel_bpe", "nltk")
 """ParlAI's tokenizers that need files, other libraries or a download."""
+
+_READING = ("dict_tokenizer", "dict_lower")
+"""Options that determine how words are read from a text."""
 
 
 class TextDictionary(DictionaryAgent):
@@ -57,9 +62,28 @@ class SelectableDictionary(DictionaryAgent):
             return cls.tokens(opt, shared)
         if has_json_words(opt.get("dict_file")):
             raise left_by_another(opt["dict_file"])
+        _check_reading(opt)
         return cls.words(opt, shared)
 
     @staticmethod
     def is_pretrained(opt: Opt) -> bool:
         """Whether the options select a tokenizer: by default, whether ``--hf-model`` is set."""
         return bool(opt.get("hf_model"))
+
+
+def _check_reading(opt: Opt) -> None:
+    """Raise :class:`ModelFileError` for a dictionary whose words were read from texts in another way than ``opt`` says.
+
+    A training that failed or was stopped before it saved a model may have left it: ParlAI uses a dictionary that is
+    there, and words that are read in another way are unknown.
+    """
+    path = opt.get("dict_file")
+    if not (path and is_file(path) and is_file(f"{path}.opt")):
+        return
+    theirs = Opt.load(f"{path}.opt")  # what ParlAI built it with
+    for name in _READING:
+        if name in theirs and name in opt and theirs[name] != opt[name]:
+            raise ModelFileError(
+                f"{path} was built with {flag(name)} {theirs[name]}, not {opt[name]}: use that with its model; for "
+                "a new one, name another -mf, or delete the file if a training has left it without a model"
+            )

@@ -84,6 +84,25 @@ def test_dictionary_of_another_agent_raises_model_file_error(tmp_path: Path) -> 
         Chosen(Opt(dict_file=str(path)))
 
 
+@pytest.mark.parametrize(("option", "value"), [("dict_lower", False), ("dict_tokenizer", "split")])
+def test_dictionary_whose_words_were_read_in_another_way_raises_model_file_error(
+    tmp_path: Path, option: str, value: bool | str
+) -> None:
+    """A training that failed may have left it: words that are read in another way are unknown."""
+    path = tmp_path / "m.dict"
+    own = {"dict_file": str(path), "dict_lower": True, "dict_tokenizer": "re"}
+    left = Chosen(Opt(own))
+    left.add_to_dict(left.tokenize("hello"))
+    left.save()
+    assert Chosen(Opt(own))["hello"] == 4
+    with pytest.raises(
+        ModelFileError, match=rf"^{path} was built with --dict-\w+ (True|re), not {value}: use that .*, or delete the"
+    ):
+        Chosen(Opt({**own, option: value}))
+    Path(f"{path}.opt").unlink()
+    assert Chosen(Opt({**own, option: value}))["hello"] == 4  # one that was fetched without its options is used
+
+
 def test_class_name_in_options_selects_the_dictionary(bert: str) -> None:
     """As in ``parlai train_model``: from a class name in the options, before the agent exists."""
     for kind, made in ((SelectableDictionary, TextDictionary), (Chosen, OwnWords)):
