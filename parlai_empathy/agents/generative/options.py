@@ -211,9 +211,10 @@ def check(opt: Opt) -> None:
 
 
 def _check_search(opt: Opt) -> None:
-    check_at_least(opt, 1, "beam_size")
-    if not opt["temperature"] > 0:
-        raise OptionError(f"--temperature {opt['temperature']}: must be above 0")
+    check_at_least(opt, 1, "beam_size", "topk")
+    for name in ("temperature", "topp"):
+        if not opt[name] > 0:
+            raise OptionError(f"{flag(name)} {opt[name]}: must be above 0")
     if opt["inference"] == "greedy" and opt["beam_size"] > 1:  # unless a preset has set it
         check_unused(opt, ("beam_size",), "greedy search has no beam; add --inference beam")
     if opt["inference"] != DIVERSE_BEAM:

@@ -88,6 +88,8 @@ def test_chat_uses_batch_size_one() -> None:
         (["--label-truncate", "0"], ["--label-truncate 0", "between 1 and --n-positions 512"]),
         (["--beam-size", "0"], ["--beam-size 0", "at least 1"]),
         (["--temperature", "0"], ["--temperature 0", "above 0"]),
+        (["--inference", "topk", "--topk", "0"], ["--topk 0", "at least 1"]),
+        (["--inference", "nucleus", "--topp", "0"], ["--topp 0", "above 0"]),
         (["--fp16", "true"], ["--fp16 true", "--precision bfloat16"]),
         (["--inference", "diversebeam", "--beam-size", "4"], ["--beam-groups 5", "must divide --beam-size 4"]),
         (["--inference", "diversebeam", "--beam-groups", "0"], ["--beam-groups 0", "must divide --beam-size 1"]),
