@@ -55,7 +55,7 @@ def write_dictionaries_whole(dict_module: Any) -> None:
 
     Those of byte pairs, which write files of their own beside it, and those that are appended to are left to ParlAI.
     """
-    save = dict_module.DictionaryAgent.save
+    save, log = dict_module.DictionaryAgent.save, dict_module.logging
 
     @functools.wraps(save)
     def save_whole(self: Any, filename: str | None = None, append: bool = False, sort: bool = True) -> None:
@@ -63,7 +63,12 @@ def write_dictionaries_whole(dict_module: Any) -> None:
             save(self, filename, append, sort)
             return
         path = filename or self.opt["dict_file"]
-        save(self, f"{path}.unfinished", append, sort)
+        log.info(f"Saving dictionary to {path}")
+        log.disable()  # ParlAI would name the other file
+        try:
+            save(self, f"{path}.unfinished", append, sort)
+        finally:
+            log.enable()
         for ending in (".opt", ""):  # the words last: a dictionary is there if they are
             os.replace(f"{path}.unfinished{ending}", f"{path}{ending}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import parlai.utils.logging as logging
 import pytest
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.dict import DictionaryAgent
@@ -109,11 +111,15 @@ def test_kill_during_write_leaves_no_part_of_a_dictionary(tmp_path: Path) -> Non
     assert (tmp_path / "model.dict.unfinished").read_text().endswith("hello\t1\n")
 
 
-def test_saved_dictionary_has_its_options_and_leaves_no_other_files(tmp_path: Path) -> None:
-    path = tmp_path / "model.dict"
+def test_saved_dictionary_has_its_options_and_leaves_no_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, said = tmp_path / "model.dict", io.StringIO()
+    monkeypatch.setattr(logging.logger.streamHandler, "stream", said)
     dictionary = DictionaryAgent(Opt(dict_file=str(path)))
     dictionary.add_to_dict(["hello"])
     dictionary.save()
+    assert re.findall("Saving dictionary to .*", said.getvalue()) == [f"Saving dictionary to {path}"]
     dictionary.save(str(path), append=True)  # as ParlAI does
     assert {file.name for file in tmp_path.iterdir()} == {"model.dict", "model.dict.opt"}
     assert path.read_text().splitlines()[4:] == ["hello\t1", *path.read_text().splitlines()[:4], "hello\t1"]
