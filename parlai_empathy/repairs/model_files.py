@@ -108,7 +108,7 @@ def report_missing_models(agents: Any) -> None:
     def create_agent(opt: Any, requireModelExists: bool = False) -> Any:
         try:
             return make(opt, requireModelExists)
-        except RuntimeError as error:
+        except (RuntimeError, KeyError) as error:
             what_is_missing = _missing_part(opt, requireModelExists)
             if what_is_missing is None:
                 raise
@@ -170,11 +170,15 @@ def _missing_part(opt: Mapping[str, Any], must_exist: bool) -> str | None:
         return f"{model_file}: there is no such model file; {_advice(Path(model_file))}"
     if os.path.isdir(model_file):
         return f"{model_file} is a folder: name the model file in it; {_advice(Path(model_file, 'model'))}"
-    if not opt.get("model") and not os.path.exists(f"{model_file}.opt"):
+    if opt.get("model"):
+        return None
+    if not os.path.exists(f"{model_file}.opt"):
         return (
             f"{model_file}.opt is missing, which names the model's agent: "
             f"put it back beside the model, or name the agent with -m"
         )
+    if "model" not in json.loads(Path(f"{model_file}.opt").read_bytes()):
+        return f"{model_file}.opt names no agent: fetch the file again, or train again"
     return None
 
 

@@ -249,6 +249,12 @@ def test_missing_options_file_raises_model_file_error(trained: Path, tmp_path: P
     assert message(path).startswith(f"{path}.opt is missing, which names the model's agent")
 
 
+def test_options_file_without_an_agent_raises_model_file_error(trained: Path, tmp_path: Path) -> None:
+    path = copy_of(trained, tmp_path)
+    Path(f"{path}.opt").write_text("{}")
+    assert message(path) == f"{path}.opt names no agent: fetch the file again, or train again"
+
+
 @pytest.mark.parametrize("content", ["", "{", '{"model": "empathy:ret', "[1, 2", "hello"])
 def test_truncated_options_file_raises_model_file_error(trained: Path, tmp_path: Path, content: str) -> None:
     path = copy_of(trained, tmp_path)
