@@ -175,6 +175,12 @@ def test_unknown_words_and_typed_padding_map_to_the_unknown_token(chooser: Path)
     assert words(agent, ["qqqq __null__ i"], "__null__") == ([[unknown, unknown, agent.dict["i"]]], [unknown])
 
 
+def test_turns_without_words_are_left_out(chooser: Path) -> None:
+    agent = load(chooser)
+    i, you, it = (agent.dict[word] for word in ("i", "you", "it"))
+    assert words(agent, ["i", " ", "you"], "it") == ([[i], [you]], [it])
+
+
 def test_empty_context_and_reply_have_no_words(chooser: Path) -> None:
     assert words(load(chooser), [], "") == ([[]], [])
 

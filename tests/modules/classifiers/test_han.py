@@ -160,6 +160,11 @@ def test_word_vectors_are_dropped() -> None:
     assert torch.equal(one, other)
 
 
+def test_features_are_dropped_before_the_head() -> None:
+    model = network(dropout=1.0).train()
+    assert torch.equal(model(*tensors([[[3, 4], [5]]], [[7]]))[0], model.head.bias)
+
+
 def test_bfloat16_outputs_are_close_to_float32() -> None:
     model = network()
     with torch.autocast("cpu", torch.bfloat16):
