@@ -30,7 +30,6 @@ from parlai.core.build_data import DownloadableFile
 from tqdm import tqdm
 
 from parlai_empathy.errors import DataError, DownloadError
-from parlai_empathy.files.text_file import is_file
 from parlai_empathy.files.unfinished import own_folder
 from parlai_empathy.files.user_path import user_path
 from parlai_empathy.files.whole_file import remedy
@@ -121,7 +120,7 @@ def how_to_fetch_again(path: Path, error: DataError) -> str:
 
     :returns: the end of an error message; empty if there is no such folder.
     """
-    home = next((folder for folder in (path, *path.parents) if is_file(folder / ".built")), None)
+    home = next((folder for folder in (path, *path.parents) if os.path.isfile(folder / ".built")), None)
     return f"; or delete {home}, and all of it is fetched again" if home and str(home) in str(error) else ""
 
 

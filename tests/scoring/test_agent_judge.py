@@ -110,7 +110,7 @@ def test_missing_model_error_names_the_model(tmp_path: Path, there: list[str]) -
 
 @pytest.mark.parametrize("name", ["", ".", "/"])
 def test_folder_as_model_file_raises(name: str) -> None:
-    with pytest.raises(ModelFileError, match="is not a trained model"):
+    with pytest.raises(ModelFileError, match="is a folder: name the model in it, such as "):
         AgentJudge(name)
 
 
