@@ -5,45 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from parlai.core.metrics import AverageMetric, Metric
 from torch import Tensor
 
 from parlai_empathy.agents.epitome.targets import UNKNOWN
 from parlai_empathy.metrics.macro_f1 import MacroF1, confusion
+from parlai_empathy.metrics.means import SumOfMeans
 from parlai_empathy.metrics.rationale_f1 import iou_f1, token_f1
 from parlai_empathy.modules.classifiers.epitome import LEVELS
 from parlai_empathy.tasks.epitome.mechanisms import SHORT
 
 Recorded = dict[str, list[Metric | None]]
 """Metrics by name, one per example; None for examples that a metric excludes."""
-
-
-class SumOfMeans(Metric):
-    """The sum of several means over what was accumulated so far; a mean of nothing counts as 0.
-
-    :param totals: ``(means,)``; ``counts``: ``(means,)``, how many numbers each total is the sum of.
-    """
-
-    __slots__ = ("counts", "totals")
-
-    def __init__(self, totals: ArrayLike, counts: ArrayLike) -> None:
-        self.totals = np.asarray(totals, dtype=float)
-        self.counts = np.asarray(counts)
-
-    def __add__(self, other: SumOfMeans | None) -> SumOfMeans:
-        if other is None:
-            return self
-        return SumOfMeans(self.totals + other.totals, self.counts + other.counts)
-
-    @property
-    def macro_average(self) -> bool:
-        """Whether several tasks are reported as the mean of their values."""
-        return True
-
-    def value(self) -> float:
-        """The sum."""
-        return float((self.totals / self.counts.clip(min=1)).sum())
 
 
 def loss_metrics(levels: Tensor, rationales: Tensor, tokens: Tensor) -> Recorded:
